@@ -1,0 +1,1 @@
+"""The desktop application: command line, launchers, Triton client, store and windows."""

@@ -1,0 +1,141 @@
+"""What the client side hands out: typed events of a chat, a parsed address, errors in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class TritalkError(Exception):
+    """One clear sentence for a person. ``str(error)`` is shown as it is."""
+
+
+class InvalidInput(TritalkError):
+    """The request itself is wrong (Triton answered INVALID_ARGUMENT); sending it again won't help."""
+
+
+class ServerUnavailable(TritalkError):
+    """No server answers, or it went away in the middle; the next request may work."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a Triton server listens and what a client must send with each call.
+
+    ``grpc`` is a gRPC target (``unix:/run/…/g:1`` or ``127.0.0.1:8001``); ``http`` and ``metrics``
+    are ``unix:PATH`` or ``http://host:port``; ``metrics`` is empty when off.
+    """
+
+    grpc: str
+    http: str = ""
+    metrics: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling parameters of one reply; ``None`` leaves the choice to the model's own defaults.
+
+    temperature 0..2 (0 = greedy), top_p (0, 1], top_k 0..vocabulary (0 = off), max_tokens 1..context,
+    repetition_penalty [1, 2], no_repeat_ngram_size 0..16 (0 = off), seed 0..2**63-1.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    repetition_penalty: float | None = None
+    no_repeat_ngram_size: int | None = None
+    seed: int | None = None
+
+    def to_json(self) -> dict[str, float | int]:
+        return {k: v for k, v in vars(self).items() if v is not None}
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One of the likeliest tokens at a position. ``probability``: plain softmax of the logits."""
+
+    text: str
+    token_id: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token of a reply, as it arrives.
+
+    ``confidence`` is the chosen token's share after temperature, top-k and top-p (1 when greedy);
+    ``probability`` its share in the plain softmax of the logits. ``alternatives`` are at least five,
+    likeliest first, the chosen token among them.
+    """
+
+    text: str
+    token_id: int
+    confidence: float
+    probability: float
+    alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end of a reply. ``finish_reason``: ``stop``, ``length`` or ``cancelled``."""
+
+    finish_reason: str
+    reply: str
+    tokens: int
+    num_input_tokens: int
+    seconds_to_first_token: float | None
+    tokens_per_second: float | None
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A typed span of an address: ``text[start:end]`` in Unicode code points, score in (0, 1)."""
+
+    type: str
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Division:
+    """The official four-level division; an empty string where the text does not determine a level."""
+
+    province: str = ""
+    city: str = ""
+    district: str = ""
+    town: str = ""
+    code: str = ""
+    confidence: float = 0.0
+
+
+@dataclass(frozen=True)
+class ParsedAddress:
+    """The answer of ``address_parser`` for one text. ``candidates``: divisions, best first."""
+
+    text: str
+    entities: tuple[Entity, ...]
+    division: Division
+    candidates: tuple[Division, ...]
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ParsedAddress:
+        return cls(
+            text=data["text"],
+            entities=tuple(
+                Entity(e["type"], e["text"], e["start"], e["end"], e["score"])
+                for e in data["entities"]
+            ),
+            division=_division(data["division"]),
+            candidates=tuple(_division(c) for c in data["candidates"]),
+        )
+
+
+def _division(data: dict[str, Any]) -> Division:
+    return Division(
+        data["province"], data["city"], data["district"], data["town"], data["code"],
+        data["confidence"],
+    )
