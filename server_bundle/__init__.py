@@ -1,0 +1,1 @@
+"""What runs inside Triton: models, backends and the code they share. No Qt, nothing of `desktop`."""

@@ -1,0 +1,1 @@
+"""The chitchat GPT: checkpoints, network with KV cache, sampling, continuous batching, prompts."""

@@ -1,0 +1,205 @@
+"""One decoder-only transformer that holds GPT-2 (pre-norm) and OpenAI-GPT (post-norm) weights.
+
+Both architectures of transformers are covered, ``GPT2LMHeadModel`` and ``OpenAIGPTLMHeadModel``,
+since the CDial-GPT family is published as either. Token types are looked up in the token embedding
+table, as both of them do. Unlike transformers' OpenAI-GPT this one has a KV cache.
+
+The network computes in the layout that continuous batching needs: a step takes one token for each
+of ``B`` rows whose contexts have different lengths, and the cache is one block with a row a slot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Sizes of a checkpoint. ``post_norm`` is true for OpenAI-GPT, false for GPT-2."""
+
+    vocab_size: int
+    n_positions: int
+    n_embd: int
+    n_layer: int
+    n_head: int
+    n_inner: int
+    layer_norm_epsilon: float
+    post_norm: bool
+    activation: str = "gelu_new"
+
+    @property
+    def head_dim(self) -> int:
+        return self.n_embd // self.n_head
+
+
+class KVCache:
+    """Keys and values of ``slots`` contexts of up to ``length`` tokens, one block a layer.
+
+    ``keys[layer]`` and ``values[layer]`` are ``[slots, n_head, length, head_dim]``. The rows in use
+    are always the first ones (`move` closes the gap a finished row leaves), so that a step over
+    ``B`` rows works on a view, never on a copy. Pages are touched only when written: reserving many
+    slots costs address space, not memory.
+    """
+
+    def __init__(
+        self,
+        config: NetworkConfig,
+        slots: int,
+        length: int | None = None,
+        *,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.length = length or config.n_positions
+        self.slots = slots
+        shape = (slots, config.n_head, self.length, config.head_dim)
+        self.keys = [torch.zeros(shape, device=device, dtype=dtype) for _ in range(config.n_layer)]
+        self.values = [
+            torch.zeros(shape, device=device, dtype=dtype) for _ in range(config.n_layer)
+        ]
+
+    def move(self, source: int, target: int, length: int) -> None:
+        """Copy the first ``length`` positions of row ``source`` over row ``target``."""
+        for block in (*self.keys, *self.values):
+            block[target, :, :length].copy_(block[source, :, :length])
+
+
+def _activation(name: str, x: Tensor) -> Tensor:
+    # transformers' OpenAI-GPT calls its tanh approximation "gelu"; checkpoint.py maps that name.
+    if name == "gelu_new":
+        return F.gelu(x, approximate="tanh")
+    if name == "gelu":
+        return F.gelu(x)
+    if name == "relu":
+        return F.relu(x)
+    return F.silu(x)
+
+
+class Block(nn.Module):
+    """Self-attention and MLP, each with a residual, normalised before (GPT-2) or after (GPT)."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.n_head = config.n_head
+        self.post_norm = config.post_norm
+        self.activation = config.activation
+        self.ln_1 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd)
+        self.attn_out = nn.Linear(config.n_embd, config.n_embd)
+        self.ln_2 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.mlp_in = nn.Linear(config.n_embd, config.n_inner)
+        self.mlp_out = nn.Linear(config.n_inner, config.n_embd)
+
+    def heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """``[B, T, n_embd]`` → query, key, value, each ``[B, n_head, T, head_dim]``."""
+        b, t, c = x.shape
+        q, k, v = self.qkv(x).view(b, t, 3, self.n_head, c // self.n_head).unbind(2)
+        return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+
+    def mlp(self, x: Tensor) -> Tensor:
+        return self.mlp_out(_activation(self.activation, self.mlp_in(x)))
+
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
+        """Everything after attention; ``attended`` is ``[B, n_head, T, head_dim]``."""
+        a = self.attn_out(attended.transpose(1, 2).reshape(x.shape))
+        if self.post_norm:
+            x = self.ln_1(x + a)
+            return self.ln_2(x + self.mlp(x))
+        x = x + a
+        return x + self.mlp(self.ln_2(x))
+
+
+class ChitchatNetwork(nn.Module):
+    """Decoder-only language model with tied input and output embeddings."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.wte = nn.Embedding(config.vocab_size, config.n_embd)
+        self.wpe = nn.Embedding(config.n_positions, config.n_embd)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layer))
+        self.ln_f = (
+            nn.Identity()
+            if config.post_norm
+            else nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        )
+
+    def _embed(self, ids: Tensor, types: Tensor | None, positions: Tensor) -> Tensor:
+        x = self.wte(ids) + self.wpe(positions)
+        return x if types is None else x + self.wte(types)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        return F.linear(self.ln_f(hidden), self.wte.weight).float()
+
+    def forward(self, ids: Tensor, types: Tensor | None = None) -> Tensor:
+        """Logits of every position without a cache.
+
+        Args:
+            ids: INT64 ``[B, T]``, T at most ``n_positions``; pad on the right.
+            types: INT64 ``[B, T]`` token types, or None for checkpoints that use none.
+
+        Returns:
+            FP32 ``[B, T, vocab_size]``.
+        """
+        x = self._embed(ids, types, torch.arange(ids.shape[1], device=ids.device))
+        for block in self.blocks:
+            q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
+            x = block.finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+        return self._logits(x)
+
+    def prefill(self, ids: Tensor, types: Tensor | None, cache: KVCache, slot: int) -> Tensor:
+        """Read a prompt into row ``slot`` of the cache.
+
+        Args:
+            ids: INT64 ``[T]``, 1 ≤ T ≤ ``cache.length``.
+            types: INT64 ``[T]`` or None.
+
+        Returns:
+            FP32 ``[vocab_size]``, the logits after the last token.
+        """
+        t = ids.shape[0]
+        positions = torch.arange(t, device=ids.device)
+        x = self._embed(ids[None], None if types is None else types[None], positions)
+        for layer, block in enumerate(self.blocks):
+            q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
+            cache.keys[layer][slot, :, :t] = k[0]
+            cache.values[layer][slot, :, :t] = v[0]
+            x = block.finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+        return self._logits(x[0, -1])
+
+    def decode(
+        self, ids: Tensor, types: Tensor | None, positions: Tensor, longest: int, cache: KVCache
+    ) -> Tensor:
+        """Append one token to each of the first ``B`` rows of the cache.
+
+        Args:
+            ids: INT64 ``[B]``, the token of each row.
+            types: INT64 ``[B]`` or None.
+            positions: INT64 ``[B]``, where the token stands (the row's length before it).
+            longest: ``max(positions)``, known to the caller without a device synchronisation.
+
+        Returns:
+            FP32 ``[B, vocab_size]``, the logits after the new token.
+        """
+        b = ids.shape[0]
+        rows = torch.arange(b, device=ids.device)
+        x = self._embed(ids, types, positions)[:, None]
+        span = longest + 1
+        mask = None
+        if b > 1:
+            reach = torch.arange(span, device=ids.device)
+            mask = (reach <= positions[:, None])[:, None, None]
+        for layer, block in enumerate(self.blocks):
+            q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
+            keys, values = cache.keys[layer], cache.values[layer]
+            keys[rows, :, positions] = k[:, :, 0]
+            values[rows, :, positions] = v[:, :, 0]
+            attended = F.scaled_dot_product_attention(
+                q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
+            )
+            x = block.finish(x, attended)
+        return self._logits(x[:, 0])

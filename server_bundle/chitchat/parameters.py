@@ -1,0 +1,172 @@
+"""Sampling parameters of a request: their names, bounds and defaults, checked in this one place.
+
+The names are vLLM's, so that clients of Triton's vLLM backend work unchanged; that includes numbers
+sent as strings, as its sample client does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+
+class InvalidParameter(ValueError):
+    """A sampling parameter is unknown or out of bounds; the message is one sentence for a person."""
+
+
+@dataclass(frozen=True)
+class SamplingParameters:
+    """How the next token is chosen, see :mod:`server_bundle.chitchat.sampling`.
+
+    Attributes:
+        temperature: 0 to 2; 0 takes the likeliest token.
+        top_p: share of probability kept, above 0 and at most 1.
+        top_k: number of tokens kept, 0 (or -1, as vLLM writes it) for all.
+        max_tokens: longest reply in tokens, 1 up to the context.
+        min_tokens: the reply does not end before so many tokens.
+        repetition_penalty: above 0, at most 2; 1 is none. Divides positive and multiplies negative
+            logits of tokens that occurred (Keskar et al. 2019, arXiv:1909.05858, section 4.1).
+        no_repeat_ngram_size: no n-gram of this length occurs twice in a reply; 0 is off.
+        seed: 0 to 2**63 - 1; None draws one.
+        logprobs: how many alternatives accompany each token, 5 to 20.
+        cancel_key: where a calling model says that the reply is not wanted any more (see cancel.py).
+    """
+
+    temperature: float = 0.7
+    top_p: float = 0.7
+    top_k: int = 0
+    max_tokens: int = 64
+    min_tokens: int = 1
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+    seed: int | None = None
+    logprobs: int = 5
+    cancel_key: str = ""
+
+
+# name → (type, lowest, highest, lowest itself allowed); highest None: set by the model.
+_BOUNDS: dict[str, tuple[type, float, float | None, bool]] = {
+    "temperature": (float, 0.0, 2.0, True),
+    "top_p": (float, 0.0, 1.0, False),
+    "top_k": (int, -1, None, True),
+    "max_tokens": (int, 1, None, True),
+    "min_tokens": (int, 0, None, True),
+    "repetition_penalty": (float, 0.0, 2.0, False),
+    "no_repeat_ngram_size": (int, 0, 16, True),
+    "seed": (int, 0, 2**63 - 1, True),
+    "logprobs": (int, 0, 20, True),
+}
+NAMES = tuple(_BOUNDS)
+
+
+def _number(name: str, value: Any, kind: type) -> float | int:
+    what = "a whole number" if kind is int else "a number"
+    complaint = InvalidParameter(f"{name} must be {what}, not {json.dumps(value, default=str)[:60]}")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise complaint
+    try:
+        if kind is int and not isinstance(value, float):
+            return int(value)
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise complaint from None
+    if kind is int:
+        if not number.is_integer():
+            raise complaint
+        return int(number)
+    if not math.isfinite(number):
+        raise complaint
+    return number
+
+
+def parse(
+    values: Mapping[str, Any],
+    defaults: SamplingParameters,
+    *,
+    vocab_size: int,
+    context: int,
+) -> SamplingParameters:
+    """Check ``values`` and lay them over ``defaults``.
+
+    Raises:
+        InvalidParameter: a name is unknown, or a value has the wrong type or is out of bounds.
+    """
+    limits = {
+        "top_k": vocab_size,
+        "max_tokens": context,
+        "min_tokens": context,
+    }
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name == "cancel_key":
+            if not isinstance(value, str):
+                raise InvalidParameter("cancel_key must be a string")
+            checked[name] = value
+            continue
+        if name not in _BOUNDS:
+            raise InvalidParameter(
+                f"{json.dumps(name[:40], ensure_ascii=False)} is no sampling parameter; known are "
+                + ", ".join(NAMES)
+            )
+        if value is None:
+            continue
+        kind, low, high, inclusive = _BOUNDS[name]
+        high = limits.get(name, high)
+        number = _number(name, value, kind)
+        if number < low or (number == low and not inclusive) or (high is not None and number > high):
+            start = f"from {low:g}" if inclusive else f"above {low:g}"
+            end = f"{high}" if kind is int else f"{high:g}"
+            raise InvalidParameter(f"{name} must be {start} to {end}, not {number}")
+        checked[name] = number
+    if "top_k" in checked:
+        checked["top_k"] = max(0, checked["top_k"])
+    if "logprobs" in checked:
+        checked["logprobs"] = max(5, checked["logprobs"])  # the contract promises five alternatives
+    result = replace(defaults, **checked)
+    if result.min_tokens > result.max_tokens:
+        if "min_tokens" in checked and "max_tokens" in checked:
+            raise InvalidParameter(
+                f"min_tokens ({result.min_tokens}) must not exceed max_tokens ({result.max_tokens})"
+            )
+        result = replace(result, min_tokens=result.max_tokens)
+    return result
+
+
+def parse_json(text: str, name: str = "sampling_parameters") -> dict[str, Any]:
+    """The object in a JSON string; an empty string counts as an empty object.
+
+    Raises:
+        InvalidParameter: it is no JSON object, or a name occurs twice.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            raise InvalidParameter(f"{name} names a parameter twice")
+        return dict(pairs)
+
+    if not text.strip():
+        return {}
+    try:
+        values = json.loads(text, object_pairs_hook=unique)
+    except InvalidParameter:
+        raise
+    except (ValueError, RecursionError):
+        raise InvalidParameter(f'{name} must be a JSON object such as {{"temperature": 0.7}}') from None
+    if not isinstance(values, dict):
+        raise InvalidParameter(f'{name} must be a JSON object such as {{"temperature": 0.7}}')
+    return values
+
+
+def from_generation_config(config: Mapping[str, Any], base: SamplingParameters) -> SamplingParameters:
+    """Defaults that a checkpoint's ``generation_config.json`` asks for; the rest from ``base``."""
+    names = {field.name for field in fields(SamplingParameters)} - {"cancel_key", "seed", "logprobs"}
+    chosen = {k: v for k, v in config.items() if k in names and v is not None}
+    if config.get("max_new_tokens") is not None:
+        chosen["max_tokens"] = config["max_new_tokens"]
+    if config.get("do_sample") is False:
+        chosen["temperature"] = 0.0
+    return replace(base, **chosen)
