@@ -36,8 +36,8 @@ class ServerStatus:
     pid: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The ``tritalk server status --json`` object: launcher, reason, state, message, grpc, http,
-        metrics, headers, models, pid."""
+        """The ``tritalk server status --json`` object: launcher, reason, state, message, grpc,
+        http, metrics, headers, models, pid."""
         data = asdict(self)
         data.update(data.pop("endpoint"))
         data["state"] = str(self.state)

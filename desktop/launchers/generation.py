@@ -1,0 +1,180 @@
+"""One tritonserver from its start to its end: coming up, loading the models, being watched."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+
+from desktop.launchers import guardian, health
+from desktop.launchers.base import ServerState
+from desktop.launchers.capture import BoundedLog
+from desktop.launchers.prerequisites import TritonWheel
+from desktop.launchers.stubs import StubWatch
+from desktop.launchers.tritonserver import Folders, outcome, spawn
+from desktop.triton.types import Endpoint
+from server_bundle.repository import Rendered
+
+_LIVE_WITHIN = 60.0
+_STOP_WITHIN = 3.0
+_STUB_INTERVAL = 0.25
+_INDEX_INTERVAL = 2.0
+
+
+class Generation:
+    """Runs one tritonserver. ``publish`` takes changes of the status by keyword."""
+
+    def __init__(
+        self,
+        wheel: TritonWheel,
+        folders: Folders,
+        endpoint: Endpoint,
+        launch_id: str,
+        rendered: Rendered,
+        log: BoundedLog,
+        publish: Callable[..., None],
+    ) -> None:
+        self._wheel = wheel
+        self._folders = folders
+        self._endpoint = endpoint
+        self._launch_id = launch_id
+        self._rendered = rendered
+        self._log = log
+        self._publish = publish
+        self._unserved = {name: f"UNAVAILABLE: {why}" for name, why in rendered.problems.items()}
+        self._models = dict(self._unserved)
+        self._ready_since: float | None = None
+        self.port_taken = False
+
+    @property
+    def seconds_ready(self) -> float:
+        return 0.0 if self._ready_since is None else time.monotonic() - self._ready_since
+
+    async def run(self) -> str:
+        """Serve until the server ends or must be ended; the reason in words, no full stop.
+
+        Cancelling stops the server gracefully. Nothing of it is left when this returns or raises.
+        """
+        self._publish(message="starting Triton", models=dict(self._models))
+        process = await spawn(self._wheel, self._folders, self._endpoint, self._launch_id)
+        self._publish(pid=process.pid)
+        self._stubs = StubWatch(process.pid)
+        pump = asyncio.create_task(self._pump(process))
+        ended = asyncio.create_task(process.wait())
+        serving = asyncio.create_task(self._serve())
+        try:
+            await asyncio.wait({ended, serving}, return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
+                return serving.result()
+            await asyncio.wait({pump}, timeout=0.5)
+            return self._last_words(ended.result())
+        except asyncio.CancelledError:
+            await self._terminate(process, ended)
+            raise
+        finally:
+            serving.cancel()
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+            await asyncio.to_thread(guardian.sweep, self._launch_id, [])
+            await asyncio.wait({ended, pump}, timeout=1)
+            pump.cancel()
+
+    async def _pump(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while chunk := await process.stdout.read(1 << 16):
+            self._log.feed(chunk)
+
+    async def _terminate(
+        self, process: asyncio.subprocess.Process, ended: asyncio.Task[int]
+    ) -> None:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGTERM)
+            await asyncio.wait({ended}, timeout=_STOP_WITHIN)
+
+    def _last_words(self, returncode: int) -> str:
+        lines = list(self._log.lines)[-50:]
+        self.port_taken = self._ready_since is None and any(
+            "already in use" in line or "failed to start" in line.lower() for line in lines
+        )
+        words = f"tritonserver {outcome(returncode)}"
+        if returncode >= 0 and (error := self._log.last_error()):
+            words += f" ({error[:300]})"
+        return words
+
+    async def _serve(self) -> str:
+        """Bring the models up, then watch until something is wrong."""
+        deadline = time.monotonic() + _LIVE_WITHIN
+        while not await asyncio.to_thread(health.is_live, self._endpoint):
+            if time.monotonic() > deadline:
+                return f"tritonserver did not answer within {_LIVE_WITHIN:.0f} seconds"
+            await asyncio.sleep(0.05)
+        await self._load_models()
+        self._ready_since = time.monotonic()
+        return await self._watch()
+
+    async def _load_models(self) -> None:
+        total = sum(map(len, self._rendered.levels))
+        done = 0
+        for level in self._rendered.levels:
+            self._models.update(dict.fromkeys(level, "LOADING"))
+            loads = {
+                asyncio.create_task(
+                    asyncio.to_thread(health.load_model, self._endpoint, name)
+                ): name
+                for name in level
+            }
+            while loads:
+                names = ", ".join(loads.values())
+                number = f"{done + 1}" if len(loads) == 1 else f"{done + 1}–{done + len(loads)}"
+                self._publish(
+                    message=f"loading {names} ({number} of {total})", models=dict(self._models)
+                )
+                finished, _ = await asyncio.wait(loads, return_when=asyncio.FIRST_COMPLETED)
+                for load in finished:
+                    error = load.result()
+                    self._models[loads.pop(load)] = f"UNAVAILABLE: {error}" if error else "READY"
+                    done += 1
+        self._stubs.look_for_new()
+        self._publish_models()
+
+    def _publish_models(self) -> None:
+        missing = [name for name, state in self._models.items() if state != "READY"]
+        if missing:
+            state, message = ServerState.DEGRADED, f"running without {', '.join(sorted(missing))}"
+        else:
+            state, message = ServerState.READY, "ready"
+        self._publish(state=state, message=message, models=dict(sorted(self._models.items())))
+
+    async def _watch(self) -> str:
+        """Follow models that are loaded and unloaded from elsewhere, and look for dead stubs."""
+        next_index = 0.0
+        while True:
+            if time.monotonic() >= next_index:
+                await self._refresh()
+                next_index = time.monotonic() + _INDEX_INTERVAL
+            if killed := self._stubs.killed():
+                await self._refresh()
+                # A model that Triton itself has given up holds no streams that could hang.
+                killed = [name for name in killed if self._models.get(name) == "READY"]
+                if killed:
+                    return f"the process of the model {killed[0]} was killed"
+            await asyncio.sleep(_STUB_INTERVAL)
+
+    async def _refresh(self) -> None:
+        self._stubs.look_for_new()
+        try:
+            states = await asyncio.to_thread(health.model_states, self._endpoint)
+        except OSError:
+            return  # busy or ending; its end is seen elsewhere
+        kept = {
+            name: state
+            for name, state in self._models.items()
+            if state.startswith("UNAVAILABLE: ") and states.get(name) in (None, "UNAVAILABLE")
+        }
+        self._models = {**self._unserved, **states, **kept}
+        self._publish_models()

@@ -1,0 +1,102 @@
+"""Clears up after a supervisor that was killed: its processes, shared memory and folders.
+
+Run as a program (``python -I -S guardian.py FD LAUNCH_ID FOLDER…``) it blocks on a pipe whose other
+end the supervisor holds; the supervisor's death, however it dies, ends the read. It must start
+quickly and depend on nothing, so it imports the standard library only. Processes are found by the
+launch id in their environment, and only the user's own are touched: another running instance has
+another id.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import sys
+import time
+from pathlib import Path
+
+LAUNCH_ID_VARIABLE = "TRITALK_LAUNCH_ID"
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def shm_prefix(launch_id: str) -> str:
+    """What the names of a launch's shared-memory regions begin with."""
+    return f"tritalk_{launch_id}_"
+
+
+def processes_of(launch_id: str) -> list[int]:
+    """The living processes of this user that carry ``launch_id`` in their environment."""
+    marker = f"{LAUNCH_ID_VARIABLE}={launch_id}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            if Path("/proc", entry).stat().st_uid != os.getuid():
+                continue
+            environment = Path("/proc", entry, "environ").read_bytes()
+        except OSError:
+            continue
+        if marker in environment.split(b"\0"):
+            found.append(int(entry))
+    return found
+
+
+def kill_processes_of(launch_id: str, seconds: float = 5.0) -> None:
+    """SIGKILL every process of a launch, again until none is left (a dying one may have forked)."""
+    end = time.monotonic() + seconds
+    while (found := processes_of(launch_id)) and time.monotonic() < end:
+        for pid in found:
+            try:
+                handle = os.pidfd_open(pid)
+            except OSError:
+                continue
+            try:
+                # Looked at again behind the handle: the number may have passed to a stranger.
+                if pid in processes_of(launch_id):
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+            except OSError:
+                pass
+            finally:
+                os.close(handle)
+        time.sleep(0.02)
+
+
+def remove_shared_memory(launch_id: str) -> None:
+    """Unlink the regions that killed processes of a launch have left."""
+    try:
+        names = os.listdir(SHARED_MEMORY)
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(shm_prefix(launch_id)):
+            path = SHARED_MEMORY / name
+            try:
+                found = path.lstat()
+                if found.st_uid == os.getuid() and stat.S_ISREG(found.st_mode):
+                    path.unlink()
+            except OSError:
+                continue
+
+
+def sweep(launch_id: str, folders: list[Path]) -> None:
+    """Leave nothing of a launch: processes first, then what they could still write to."""
+    kill_processes_of(launch_id)
+    remove_shared_memory(launch_id)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(arguments: list[str]) -> None:
+    descriptor, launch_id, *folders = arguments
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    while os.read(int(descriptor), 1):
+        pass
+    sweep(launch_id, [Path(folder) for folder in folders])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

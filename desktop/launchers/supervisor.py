@@ -1,0 +1,273 @@
+"""The process that owns a tritonserver for as long as somebody holds a lease on it.
+
+``python -m desktop.launchers.supervisor …``, started by the embedded launcher in a session of its
+own. A lease is an open connection to its control socket, so that a holder's death, however it
+comes, is seen; the launching process's own is inherited. With the last lease everything goes; when
+this process itself is killed, the guardian does the clearing up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from desktop import paths
+from desktop.launchers import guardian, wire
+from desktop.launchers.base import LaunchError, ServerState, ServerStatus
+from desktop.launchers.capture import BoundedLog
+from desktop.launchers.generation import Generation
+from desktop.launchers.prerequisites import TritonWheel, find_triton
+from desktop.launchers.stubs import process_start
+from desktop.launchers.tritonserver import KEY_HEADER, Folders, install_backends, new_endpoint
+from desktop.triton.types import Endpoint
+from server_bundle import repository
+
+MAX_QUICK_FAILURES = 3
+# A server that has been ready this long has proved that it can run.
+PROVED_AFTER = 30.0
+_MAX_MESSAGE = 1 << 16
+
+
+class Supervisor:
+    """One launch: the holders, the folders, and one tritonserver after the other."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.launch_id: str = options.launch_id
+        self.listen: str = options.listen
+        self.source = Path(options.models_source) if options.models_source else repository.SOURCE
+        self.folders = Folders(Path(options.run), Path(options.served))
+        self.log = BoundedLog(paths.log_dir() / "server.log")
+        self.status = ServerStatus(
+            "embedded", options.reason, ServerState.STARTING, "preparing the model repository"
+        )
+        self.keep = False
+        self._holders: set[asyncio.StreamWriter] = set()
+        self._watchers: set[asyncio.StreamWriter] = set()
+        self._over = asyncio.Event()
+        self._why_over = "nobody needs the server any more"
+        self._guardian_pipe = -1
+
+    async def run(self, first_lease: socket.socket | None) -> None:
+        self._write_launch_file()
+        self._start_guardian()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end, "it was told to stop")
+        adopted = None
+        if first_lease is not None:
+            reader, writer = await asyncio.open_connection(sock=first_lease, limit=_MAX_MESSAGE)
+            self._holders.add(writer)
+            adopted = asyncio.create_task(self._serve(reader, writer))
+        listener = await asyncio.start_unix_server(
+            self._serve, self.folders.run / wire.CONTROL, limit=_MAX_MESSAGE
+        )
+        # Only now, since this first status tells the launching process that others find the server.
+        for writer in self._holders:
+            writer.write(wire.encode({"status": self.status.to_json()}))
+        preparing = asyncio.create_task(asyncio.to_thread(self._prepare))
+        server = asyncio.create_task(self._keep_serving(preparing))
+        await self._over.wait()
+        if self.status.state is not ServerState.FAILED:
+            self.publish(state=ServerState.STOPPING, message=f"stopping: {self._why_over}")
+        server.cancel()
+        # A thread cannot be cancelled; what it still copies must not outlive the sweep.
+        await asyncio.wait({server, preparing})
+        await asyncio.to_thread(guardian.sweep, self.launch_id, self.folders.all())
+        if self.status.state is not ServerState.FAILED:
+            self.publish(state=ServerState.STOPPED, message=f"stopped: {self._why_over}")
+        listener.close()
+        for writer in self._holders | self._watchers:
+            with contextlib.suppress(OSError, asyncio.TimeoutError):
+                await asyncio.wait_for(writer.drain(), 1)
+            writer.close()
+        if adopted is not None:
+            await asyncio.wait({adopted}, timeout=1)
+        self.log.close()
+
+    # -- the server ---------------------------------------------------------------------------
+
+    async def _keep_serving(
+        self, preparing: asyncio.Task[tuple[TritonWheel, repository.Rendered]]
+    ) -> None:
+        try:
+            wheel, rendered = await asyncio.shield(preparing)
+            await self._run_generations(wheel, rendered)
+        except (LaunchError, OSError) as error:
+            self._fail(str(error))
+        except Exception as error:
+            self.log.feed(traceback.format_exc().encode())
+            self._fail(f"The supervisor failed ({error!r}); see tritalk server logs.")
+
+    async def _run_generations(self, wheel: TritonWheel, rendered: repository.Rendered) -> None:
+        """Run tritonservers one after the other until cancelled or given up."""
+        endpoint = new_endpoint(self.listen, self.folders.run)
+        failures = 0
+        while True:
+            self._use(endpoint)
+            generation = Generation(
+                wheel, self.folders, endpoint, self.launch_id, rendered, self.log, self.publish
+            )
+            why = await generation.run()
+            self.log.add(f"tritalk: {why}")
+            failures = 1 if generation.seconds_ready > PROVED_AFTER else failures + 1
+            if failures >= MAX_QUICK_FAILURES:
+                self._fail(f"Triton failed {failures} times in a row: {why}.")
+                return
+            self.publish(
+                state=ServerState.STARTING, message=f"restarting Triton: {why}", models={}, pid=0
+            )
+            if generation.port_taken:
+                endpoint = new_endpoint(self.listen, self.folders.run)
+            else:
+                await asyncio.sleep(0.2 * 4 ** (failures - 1))
+
+    def _prepare(self) -> tuple[TritonWheel, repository.Rendered]:
+        wheel = find_triton()
+        models = paths.resources_dir() / "models"
+        rendered = repository.render(
+            self.folders.models,
+            chat_model=models / "chitchat-tiny",
+            address_model=models / "address-tiny",
+            run_dir=self.folders.run,
+            source=self.source,
+        )
+        if not rendered.levels:
+            problems = "; ".join(f"{name}: {why}" for name, why in rendered.problems.items())
+            raise LaunchError(f"No model can be served ({problems or f'{self.source} is empty'}).")
+        install_backends(wheel, self.folders)
+        return wheel, rendered
+
+    def _use(self, endpoint: Endpoint) -> None:
+        self.log.secrets = [key] if (key := endpoint.headers.get(KEY_HEADER)) else []
+        self.publish(endpoint=endpoint)
+
+    def _fail(self, message: str) -> None:
+        self.publish(state=ServerState.FAILED, message=message, models={}, pid=0)
+        self._end("it failed")
+
+    def _end(self, why: str) -> None:
+        if not self._over.is_set():
+            self._why_over = why
+            self._over.set()
+
+    # -- the holders --------------------------------------------------------------------------
+
+    def publish(self, **changes: Any) -> None:
+        """Change the status and push it to everybody connected."""
+        status = dataclasses.replace(self.status, **changes)
+        if status == self.status:
+            return
+        self.status = status
+        line = wire.encode({"status": status.to_json()})
+        for writer in self._holders | self._watchers:
+            # A holder that has stopped reading must not make this process grow.
+            if writer.transport.get_write_buffer_size() < 1 << 20:
+                writer.write(line)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, until it closes."""
+        try:
+            while line := await reader.readline():
+                self._answer(json.loads(line), writer)
+        except (OSError, ValueError):
+            pass  # gone, or not speaking the protocol: either way no holder
+        finally:
+            self._watchers.discard(writer)
+            self._holders.discard(writer)
+            writer.close()
+            self._end_if_unused()
+
+    def _end_if_unused(self) -> None:
+        if not self._holders and not self.keep:
+            self._end("nobody needs the server any more")
+
+    def _answer(self, message: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        match message.get("do"):
+            case "lease" if self._over.is_set():
+                writer.write(wire.encode({"ended": True}))
+            case "lease" if message.get("listen") == "tcp" and self.listen != "tcp":
+                error = (
+                    "A server is already running on Unix sockets; "
+                    "stop it first (tritalk server stop) to have one on TCP."
+                )
+                writer.write(wire.encode({"error": error}))
+            case "lease":
+                self._holders.add(writer)
+                writer.write(wire.encode({"status": self.status.to_json()}))
+            case "watch":
+                self._watchers.add(writer)
+                writer.write(wire.encode({"status": self.status.to_json()}))
+            case "keep":
+                self.keep = True
+                writer.write(wire.encode({"kept": True}))
+            case "stop":
+                self.keep = False
+                self._watchers.add(writer)
+                self._end("tritalk server stop")
+            case other:
+                writer.write(wire.encode({"error": f"unknown command {other!r}"}))
+
+    # -- clearing up --------------------------------------------------------------------------
+
+    def _write_launch_file(self) -> None:
+        """Lets a later start find what a killed launch has left. Holds no key."""
+        content = {
+            "launch_id": self.launch_id,
+            "supervisor": os.getpid(),
+            "started": process_start(os.getpid()),
+            "served": str(self.folders.served),
+        }
+        (self.folders.run / wire.LAUNCH_FILE).write_text(json.dumps(content))
+
+    def _start_guardian(self) -> None:
+        reading, self._guardian_pipe = os.pipe()
+        command = [sys.executable, "-I", "-S", guardian.__file__, str(reading), self.launch_id]
+        subprocess.Popen(
+            [*command, *map(str, self.folders.all())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            pass_fds=[reading],
+            start_new_session=True,
+        )
+        os.close(reading)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--launch-id", required=True)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--served", required=True)
+    parser.add_argument("--listen", choices=("unix", "tcp"), default="unix")
+    parser.add_argument("--reason", default="")
+    parser.add_argument("--models-source", default="")
+    parser.add_argument(wire.FIRST_LEASE, type=int, default=-1)
+    options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.umask(0o077)
+    first_lease = None
+    if options.first_lease >= 0:
+        first_lease = socket.socket(fileno=options.first_lease)
+        first_lease.set_inheritable(False)
+        first_lease.setblocking(False)
+    asyncio.run(_run(options, first_lease))
+
+
+async def _run(options: argparse.Namespace, first_lease: socket.socket | None) -> None:
+    await Supervisor(options).run(first_lease)
+
+
+if __name__ == "__main__":
+    main()

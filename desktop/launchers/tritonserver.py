@@ -1,0 +1,197 @@
+"""The tritonserver process of an embedded server: its folders, arguments, environment and end."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import secrets
+import shutil
+import signal
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import server_bundle
+from desktop.launchers.guardian import LAUNCH_ID_VARIABLE, shm_prefix
+from desktop.launchers.prerequisites import TritonWheel
+from desktop.triton.types import Endpoint
+
+# One header opens both protocols: Triton wants gRPC's to be called triton-grpc-protocol-<name>
+# and lets HTTP's have any name.
+_KEY_NAME = "tritalk"
+KEY_HEADER = f"triton-grpc-protocol-{_KEY_NAME}"
+RESTRICTABLE = (
+    "health,metadata,inference,shared-memory,model-config,model-repository,statistics,trace,logging"
+)
+# BLS calls and token sends share one pool an instance; 32, the default, made 40 streams burst.
+_POOL_THREADS = 160
+_STUB_TIMEOUT = 120
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Folders:
+    """One launch's folders: ``run`` (private, sockets) and ``served`` (repository, backends)."""
+
+    run: Path
+    served: Path
+
+    @property
+    def models(self) -> Path:
+        return self.served / "models"
+
+    @property
+    def backends(self) -> Path:
+        return self.served / "backends"
+
+    @property
+    def work(self) -> Path:
+        return self.served / "work"
+
+    def all(self) -> list[Path]:
+        return [self.served, self.run]
+
+
+def install_backends(wheel: TritonWheel, folders: Folders) -> None:
+    """Fill the backend directory: the wheel's python backend with the stub of the running Python
+    beside it, and the bundle's own Python-based backends. The wheel's folder may be read-only."""
+    python = folders.backends / "python"
+    shutil.copytree(
+        wheel.python_backend,
+        python,
+        ignore=shutil.ignore_patterns("__pycache__"),
+        dirs_exist_ok=True,
+    )
+    shutil.copy2(wheel.stub, python / wheel.stub.name)
+    bundle = Path(server_bundle.__file__).resolve().parent
+    if (bundle / "backends").is_dir():
+        shutil.copytree(
+            bundle / "backends",
+            folders.backends,
+            ignore=shutil.ignore_patterns("__pycache__", "*.py[co]", "__init__.py"),
+            dirs_exist_ok=True,
+        )
+    # The stub ignores PYTHONPATH but begins its search in the working directory.
+    folders.work.mkdir(parents=True, exist_ok=True)
+    link = folders.work / bundle.name
+    link.unlink(missing_ok=True)
+    link.symlink_to(bundle, target_is_directory=True)
+
+
+def new_endpoint(listen: str, run: Path) -> Endpoint:
+    """Where the next tritonserver will listen. ``unix``: sockets in ``run``; ``tcp``: ports that
+    are free now, bound to the loopback address, with a fresh key. Metrics cannot be restricted by
+    Triton and stay on a socket in both cases."""
+    metrics = f"unix:{run}/m"
+    if listen == "unix":
+        return Endpoint(f"unix:{run}/g:1", f"unix:{run}/h", metrics)
+    grpc, http = _free_ports(2)
+    return Endpoint(
+        f"127.0.0.1:{grpc}",
+        f"http://127.0.0.1:{http}",
+        metrics,
+        {KEY_HEADER: secrets.token_urlsafe(32)},
+    )
+
+
+def _free_ports(count: int) -> list[int]:
+    holders = []
+    try:
+        for _ in range(count):
+            holder = socket.socket()
+            holder.bind(("127.0.0.1", 0))
+            holders.append(holder)
+        return [holder.getsockname()[1] for holder in holders]
+    finally:
+        for holder in holders:
+            holder.close()
+
+
+def arguments(
+    wheel: TritonWheel, folders: Folders, endpoint: Endpoint, launch_id: str
+) -> list[str]:
+    """The command line. Models are loaded one by one through the API afterwards, so that progress
+    and reasons of failure can be told and a called model is there before its callers."""
+    flags = [
+        str(wheel.binary),
+        f"--model-repository={folders.models}",
+        f"--backend-directory={folders.backends}",
+        "--model-control-mode=explicit",
+        "--exit-on-error=false",
+        "--exit-timeout-secs=2",
+        "--log-format=ISO8601",
+        "--allow-gpu-metrics=false",
+        f"--backend-config=python,shm-region-prefix-name={shm_prefix(launch_id)}",
+        f"--backend-config=python,stub-timeout-seconds={_STUB_TIMEOUT}",
+        f"--backend-config=python,thread-pool-size={_POOL_THREADS}",
+        f"--metrics-address={endpoint.metrics}",
+    ]
+    if endpoint.grpc.startswith("unix:"):
+        path, _, port = endpoint.grpc.rpartition(":")
+        flags += [
+            f"--grpc-address={path}",
+            f"--grpc-port={port}",
+            f"--http-address={endpoint.http}",
+        ]
+    else:
+        key = endpoint.headers[KEY_HEADER]
+        flags += [
+            "--grpc-address=127.0.0.1",
+            f"--grpc-port={endpoint.grpc.rpartition(':')[2]}",
+            "--http-address=127.0.0.1",
+            f"--http-port={endpoint.http.rpartition(':')[2]}",
+            f"--grpc-restricted-protocol={RESTRICTABLE}:{_KEY_NAME}={key}",
+            f"--http-restricted-api={RESTRICTABLE}:{KEY_HEADER}={key}",
+        ]
+    return flags
+
+
+def environment(wheel: TritonWheel, launch_id: str) -> dict[str, str]:
+    env = dict(os.environ)
+    for name in ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP"):
+        env.pop(name, None)
+    libraries = [str(wheel.libraries), str(wheel.libpython_dir), env.get("LD_LIBRARY_PATH", "")]
+    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, libraries))
+    env["PATH"] = os.pathsep.join(filter(None, [str(wheel.python_bin), env.get("PATH", "")]))
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    env["PYTHONUNBUFFERED"] = "1"
+    env["HF_HUB_OFFLINE"] = "1"
+    env[LAUNCH_ID_VARIABLE] = launch_id
+    return env
+
+
+async def spawn(
+    wheel: TritonWheel, folders: Folders, endpoint: Endpoint, launch_id: str
+) -> asyncio.subprocess.Process:
+    """Start tritonserver; the kernel kills it when this process dies."""
+    for address in (endpoint.grpc, endpoint.http, endpoint.metrics):
+        if address.startswith("unix:"):
+            Path(address.removeprefix("unix:")).unlink(missing_ok=True)
+    parent = os.getpid()
+
+    def die_with_parent() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return await asyncio.create_subprocess_exec(
+        *arguments(wheel, folders, endpoint, launch_id),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        cwd=folders.work,
+        env=environment(wheel, launch_id),
+        preexec_fn=die_with_parent,
+    )
+
+
+def outcome(returncode: int) -> str:
+    """How a process ended, in words."""
+    if returncode < 0:
+        try:
+            return f"was killed by {signal.Signals(-returncode).name}"
+        except ValueError:
+            return f"was killed by signal {-returncode}"
+    return f"ended with exit status {returncode}"

@@ -1,0 +1,63 @@
+"""The control protocol between a supervisor and its holders: JSON lines over a Unix socket.
+
+A holder sends ``{"do": "lease", "listen": "unix"}`` (its open connection is the lease),
+``{"do": "watch"}`` (statuses without a lease), ``{"do": "keep"}`` or ``{"do": "stop"}``. The
+supervisor answers with ``{"status": {…}}`` on every change, ``{"ended": true}`` where it is already
+stopping and gives no lease, or ``{"error": "…"}``.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from desktop.launchers.base import ServerState, ServerStatus
+from desktop.triton.types import Endpoint
+
+CONTROL = "control"
+LAUNCH_FILE = "launch.json"
+# The inherited connection of the launching process is called this in the supervisor's arguments.
+FIRST_LEASE = "--first-lease"
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    return json.dumps(message, ensure_ascii=False).encode() + b"\n"
+
+
+def status_from_json(data: dict[str, Any]) -> ServerStatus:
+    """The inverse of :meth:`ServerStatus.to_json`."""
+    return ServerStatus(
+        launcher=data["launcher"],
+        reason=data["reason"],
+        state=ServerState(data["state"]),
+        message=data["message"],
+        endpoint=Endpoint(data["grpc"], data["http"], data["metrics"], data["headers"]),
+        models=data["models"],
+        pid=data["pid"],
+    )
+
+
+def send(connection: socket.socket, message: dict[str, Any]) -> None:
+    connection.sendall(encode(message))
+
+
+def messages(connection: socket.socket) -> Iterator[dict[str, Any]]:
+    """The messages that arrive, until the other side closes or a time-out of the socket's own."""
+    with connection.makefile("rb") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def connect(launch: Path, timeout: float = 5.0) -> socket.socket | None:
+    """A connection to the supervisor of a launch's folder, or None where none listens."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(timeout)
+    try:
+        connection.connect(str(launch / CONTROL))
+    except OSError:
+        connection.close()
+        return None
+    return connection

@@ -1,0 +1,106 @@
+"""Where Tritalk keeps its files: data, configuration, cache, logs, and the private runtime folder.
+
+``TRITALK_HOME`` puts everything below one folder (tests, portable use). Otherwise platformdirs
+decides. Nothing is created by asking, except the runtime folder, which must be checked to be ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+_APPLICATION = "tritalk"
+# A Unix socket's path holds at most 108 bytes with its NUL; below the runtime folder stand a
+# launch's folder (10 characters with the slash) and the socket's own name.
+_LONGEST_RUNTIME_DIR = 80
+
+
+class UnsafeFolder(Exception):
+    """The runtime folder belongs to somebody else or others may enter it: one clear sentence."""
+
+
+def home() -> Path | None:
+    """The folder of ``TRITALK_HOME``, absolute, or None where it is not set."""
+    value = os.environ.get("TRITALK_HOME")
+    return Path(value).expanduser().absolute() if value else None
+
+
+def data_dir() -> Path:
+    """Conversations and models."""
+    root = home()
+    return root / "data" if root else Path(platformdirs.user_data_dir(_APPLICATION))
+
+
+def config_dir() -> Path:
+    """Settings."""
+    root = home()
+    return root / "config" if root else Path(platformdirs.user_config_dir(_APPLICATION))
+
+
+def cache_dir() -> Path:
+    """What can be made again, among it the served model repository of a running launch."""
+    root = home()
+    return root / "cache" if root else Path(platformdirs.user_cache_dir(_APPLICATION))
+
+
+def log_dir() -> Path:
+    """Logs of the server, kept after it has gone."""
+    root = home()
+    return root / "logs" if root else Path(platformdirs.user_log_dir(_APPLICATION))
+
+
+def resources_dir() -> Path:
+    """What ships with the application: starter weights, translations, icons, sample files."""
+    return Path(__file__).resolve().parent.parent / "resources"
+
+
+def runtime_dir() -> Path:
+    """The folder of the sockets, made with mode 0700 where it is missing.
+
+    Raises :class:`UnsafeFolder` where it belongs to another user or others may enter it.
+    """
+    path = _runtime_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent.name == f"{_APPLICATION}-{os.getuid()}":
+        _private(path.parent)
+    _private(path)
+    return path
+
+
+def _runtime_path() -> Path:
+    temporary = Path(tempfile.gettempdir()) / f"{_APPLICATION}-{os.getuid()}"
+    root = home()
+    if root:
+        path = root / "run"
+        if len(os.fsencode(path)) <= _LONGEST_RUNTIME_DIR:
+            return path
+        return Path("/tmp") / temporary.name / hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    if given and Path(given).is_dir() and len(os.fsencode(given)) < _LONGEST_RUNTIME_DIR - 8:
+        return Path(given) / _APPLICATION
+    if len(os.fsencode(temporary)) > _LONGEST_RUNTIME_DIR:
+        return Path("/tmp") / temporary.name
+    return temporary
+
+
+def _private(path: Path) -> None:
+    """Make ``path`` as a folder only its owner enters; an existing one is checked, not mended: in
+    a shared /tmp somebody else may have put it there."""
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise UnsafeFolder(f"Cannot make the folder {path}: {error.strerror}.") from error
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise UnsafeFolder(f"{path} should be a folder but is not; remove it.")
+    if found.st_uid != os.getuid():
+        raise UnsafeFolder(f"{path} belongs to another user; remove it or set XDG_RUNTIME_DIR.")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        raise UnsafeFolder(f"Others may enter {path}; run: chmod 700 {path}")

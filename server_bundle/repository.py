@@ -1,0 +1,116 @@
+"""Renders the model repository that a server serves: instance groups, paths and weights filled in.
+
+The source folders say nothing about devices or about where things lie on this machine: ``KIND_GPU``
+refuses to load without a GPU, and the weights may be the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent / "model_repository"
+
+# Who calls whom through BLS: the one called is loaded first.
+CALLS = {
+    "ibuddha_chitchat_bls": ("ibuddha_chitchat",),
+    "ibuddha_chitchat_stream": ("ibuddha_chitchat",),
+    "address_parser": ("multitask_model",),
+}
+_KINDS = {"cpu": "KIND_CPU", "gpu": "KIND_GPU"}
+_ADDRESS_NETWORK = "multitask_model"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """``levels``: names of the models to load, each level after the one before it. ``problems``:
+    models that cannot be served, with the reason in one sentence."""
+
+    levels: list[list[str]] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def render(
+    target: Path,
+    *,
+    chat_model: Path,
+    address_model: Path,
+    run_dir: Path,
+    device: str = "cpu",
+    source: Path = SOURCE,
+) -> Rendered:
+    """Write a repository for Triton into ``target`` (made if missing).
+
+    ``chat_model`` and ``address_model`` are folders of weights, ``run_dir`` a private folder that
+    lives as long as the server; in each ``config.pbtxt`` they replace ``@CHAT_MODEL@``,
+    ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``. ``device`` is ``cpu`` or ``gpu``. A folder that cannot be
+    served is reported in ``problems`` and does not stop the others. Raises ValueError for another
+    device, OSError where ``target`` cannot be written.
+    """
+    if device not in _KINDS:
+        raise ValueError(f"device must be cpu or gpu, not {device!r}")
+    target.mkdir(parents=True, exist_ok=True)
+    values = {
+        "@CHAT_MODEL@": chat_model,
+        "@ADDRESS_MODEL@": address_model,
+        "@RUN_DIR@": run_dir,
+    }
+    names, problems = [], {}
+    folders = sorted(p for p in source.iterdir() if p.is_dir()) if source.is_dir() else []
+    for folder in folders:
+        if folder.name.startswith((".", "__")):
+            continue
+        problem = _render_model(folder, target / folder.name, values, _KINDS[device])
+        if folder.name == _ADDRESS_NETWORK and not problem:
+            problem = _place_weights(address_model, target / folder.name)
+        if problem:
+            problems[folder.name] = problem
+            shutil.rmtree(target / folder.name, ignore_errors=True)
+        else:
+            names.append(folder.name)
+    return Rendered(_levels(names), problems)
+
+
+def _render_model(folder: Path, target: Path, values: dict[str, Path], kind: str) -> str:
+    config_file = folder / "config.pbtxt"
+    if not config_file.exists():
+        return "its config.pbtxt is missing"
+    ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+    shutil.copytree(folder, target, ignore=ignored, dirs_exist_ok=True)
+    # Git keeps no empty folder, and Triton refuses a model without a version.
+    (target / "1").mkdir(exist_ok=True)
+    config = config_file.read_text(encoding="utf-8")
+    for placeholder, path in values.items():
+        config = config.replace(placeholder, _escape(str(path.absolute())))
+    if "instance_group" not in config:
+        config = f"{config.rstrip()}\ninstance_group [{{ kind: {kind} count: 1 }}]\n"
+    (target / "config.pbtxt").write_text(config, encoding="utf-8")
+    if folder.name != _ADDRESS_NETWORK and not any((target / "1").iterdir()):
+        return "its version folder 1 is empty"
+    return ""
+
+
+def _escape(text: str) -> str:
+    """As the inside of a double-quoted string of the protobuf text format."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _place_weights(address_model: Path, target: Path) -> str:
+    weights = address_model / "model.pt"
+    if not weights.exists():
+        return f"there are no weights at {weights}"
+    served = target / "1" / "model.pt"
+    served.unlink(missing_ok=True)
+    try:
+        os.link(weights, served)
+    except OSError:  # another file system, or one without hard links
+        shutil.copyfile(weights, served)
+    return ""
+
+
+def _levels(names: list[str]) -> list[list[str]]:
+    callers = [name for name in names if any(c in names for c in CALLS.get(name, ()))]
+    called = [name for name in names if name not in callers]
+    return [level for level in (called, callers) if level]
