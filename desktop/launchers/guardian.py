@@ -28,20 +28,19 @@ def shm_prefix(launch_id: str) -> str:
 
 def processes_of(launch_id: str) -> list[int]:
     """The living processes of this user that carry ``launch_id`` in their environment."""
-    marker = f"{LAUNCH_ID_VARIABLE}={launch_id}".encode()
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit() or int(entry) == os.getpid():
-            continue
-        try:
-            if Path("/proc", entry).stat().st_uid != os.getuid():
-                continue
-            environment = Path("/proc", entry, "environ").read_bytes()
-        except OSError:
-            continue
-        if marker in environment.split(b"\0"):
-            found.append(int(entry))
-    return found
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return [pid for pid in pids if pid != os.getpid() and _belongs_to(pid, launch_id)]
+
+
+def _belongs_to(pid: int, launch_id: str) -> bool:
+    process = Path(f"/proc/{pid}")
+    try:
+        if process.stat().st_uid != os.getuid():
+            return False
+        environment = (process / "environ").read_bytes()
+    except OSError:
+        return False
+    return f"{LAUNCH_ID_VARIABLE}={launch_id}".encode() in environment.split(b"\0")
 
 
 def kill_processes_of(launch_id: str, seconds: float = 5.0) -> None:
@@ -55,7 +54,7 @@ def kill_processes_of(launch_id: str, seconds: float = 5.0) -> None:
                 continue
             try:
                 # Looked at again behind the handle: the number may have passed to a stranger.
-                if pid in processes_of(launch_id):
+                if _belongs_to(pid, launch_id):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
             except OSError:
                 pass
@@ -67,12 +66,11 @@ def kill_processes_of(launch_id: str, seconds: float = 5.0) -> None:
 def remove_shared_memory(launch_id: str) -> None:
     """Unlink the regions that killed processes of a launch have left."""
     try:
-        names = os.listdir(SHARED_MEMORY)
+        regions = list(SHARED_MEMORY.iterdir())
     except OSError:
         return
-    for name in names:
-        if name.startswith(shm_prefix(launch_id)):
-            path = SHARED_MEMORY / name
+    for path in regions:
+        if path.name.startswith(shm_prefix(launch_id)):
             try:
                 found = path.lstat()
                 if found.st_uid == os.getuid() and stat.S_ISREG(found.st_mode):

@@ -72,7 +72,8 @@ def check_platform() -> str:
     if not name.startswith("glibc ") or tuple(map(int, numbers[:2])) < GLIBC:
         raise LaunchError(
             "The built-in Triton needs glibc 2.35 or newer "
-            f"(found: {name or 'another C library'}); use Debian 12, Ubuntu 22.04 or newer, or Docker."
+            f"(found: {name or 'another C library'}); "
+            "use Debian 12, Ubuntu 22.04 or newer, or Docker."
         )
     return name
 

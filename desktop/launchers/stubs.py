@@ -6,7 +6,6 @@ the dead process stays a zombie, since Triton waits for it only when it unloads 
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -17,21 +16,20 @@ _INSTANCE_SUFFIX = re.compile(r"_\d+_\d+$")
 def find_stubs(server_pid: int) -> dict[int, str]:
     """The living stub processes that ``server_pid`` started, with the name of each one's model."""
     found = {}
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
             continue
-        state = process_state(int(entry))
+        pid = int(process.name)
+        state = process_state(pid)
         if state is None or state[1] != server_pid:
             continue
         try:
-            words = (
-                Path("/proc", entry, "cmdline").read_bytes().decode(errors="replace").split("\0")
-            )
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
         if len(words) > 3 and words[0].endswith(_STUB):
-            # … offset, instance name, runtime model directory, and the empty word after the last NUL
-            found[int(entry)] = _INSTANCE_SUFFIX.sub("", words[-3])
+            # The last words: instance name, runtime model directory, and an empty one.
+            found[pid] = _INSTANCE_SUFFIX.sub("", words[-3])
     return found
 
 
