@@ -1,14 +1,67 @@
-"""The one client of a Triton server: chat streams, address requests, health, model control.
+"""The one client of a Triton server: chat streams and address requests.
 
 Every method blocks and may be called from any thread but a GUI thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
+from typing import Any
 
-from desktop.triton.types import Endpoint, Finished, ParsedAddress, Sampling, Token
+import numpy as np
+import tritonclient.grpc as grpcclient
+from tritonclient.utils import InferenceServerException
+
+from desktop.triton.types import (
+    Alternative,
+    Endpoint,
+    Finished,
+    InvalidInput,
+    ParsedAddress,
+    Sampling,
+    ServerUnavailable,
+    Token,
+    TritalkError,
+)
+
+_STREAM_MODEL = "ibuddha_chitchat_stream"
+_ADDRESS_MODEL = "address_parser"
+_RETURNS = ("return_finish_reason", "return_logprobs", "return_num_input_tokens")
+# How many single addresses are under way at once: enough for full batches on the server.
+_WINDOW = 128
+
+
+def to_error(error: InferenceServerException) -> TritalkError:
+    """Triton's error as one of ours, told by its gRPC status."""
+    status = str(error.status() or "")
+    message = str(error.message() or "").strip()
+    message = message.removeprefix("[request id: <id_unknown>] ")
+    if "INVALID_ARGUMENT" in status:
+        return InvalidInput(message)
+    if "CANCELLED" in status:
+        return ServerUnavailable("the server ended the request")
+    if "UNAVAILABLE" in status and ("connect" in message or "Socket closed" in message):
+        return ServerUnavailable("the Triton server does not answer; it may be restarting")
+    return ServerUnavailable(message or f"the Triton server failed ({status or 'no reason given'})")
+
+
+def _string_input(name: str, values: Sequence[str], shape: list[int]) -> grpcclient.InferInput:
+    tensor = grpcclient.InferInput(name, shape, "BYTES")
+    data = np.array([v.encode("utf-8", "surrogatepass") for v in values], dtype=np.object_)
+    tensor.set_data_from_numpy(data.reshape(shape))
+    return tensor
+
+
+def _bool_input(name: str, value: bool) -> grpcclient.InferInput:
+    tensor = grpcclient.InferInput(name, [1], "BOOL")
+    tensor.set_data_from_numpy(np.array([value]))
+    return tensor
 
 
 class ChatStream:
@@ -19,11 +72,108 @@ class ChatStream:
     Raises :class:`InvalidInput` or :class:`ServerUnavailable` out of the iteration.
     """
 
-    def __iter__(self) -> Iterator[Token | Finished]:
-        raise NotImplementedError
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        text: str,
+        history: Sequence[str],
+        sampling: Sampling | None,
+    ) -> None:
+        inputs = [_string_input("text_input", [text], [1]), _bool_input("stream", True)]
+        inputs += [_bool_input(name, True) for name in _RETURNS]
+        if history:
+            inputs.append(_string_input("history", history, [len(history)]))
+        parameters = json.dumps((sampling or Sampling()).to_json())
+        inputs.append(_string_input("sampling_parameters", [parameters], [1]))
+        self._endpoint = endpoint
+        self._model = model
+        self._inputs = inputs
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        raise NotImplementedError
+        self._cancelled.set()
+        self._events.put(None)  # wakes the iterating thread, which alone touches the connection
+
+    def __iter__(self) -> Iterator[Token | Finished]:
+        started = time.monotonic()
+        first: float | None = None
+        last = started
+        reply: list[str] = []
+        num_input_tokens = 0
+        reason = "cancelled"
+        if not self._cancelled.is_set():
+            client = grpcclient.InferenceServerClient(self._endpoint.grpc)
+            try:
+                self._start(client)
+                while True:
+                    event = self._events.get()
+                    if self._cancelled.is_set():
+                        break
+                    if isinstance(event, InferenceServerException):
+                        raise to_error(event)
+                    num_input_tokens, token, ended = _read(event)
+                    if token is not None:
+                        last = time.monotonic()
+                        first = first or last
+                        reply.append(token.text)
+                        yield token
+                    if ended:
+                        reason = ended
+                        break
+            finally:
+                client.stop_stream(cancel_requests=True)
+                client.close()
+        n = len(reply)
+        yield Finished(
+            finish_reason=reason,
+            reply="".join(reply),
+            tokens=n,
+            num_input_tokens=num_input_tokens,
+            seconds_to_first_token=None if first is None else first - started,
+            # The first token's wait is told apart; the rate is that of the tokens after it.
+            tokens_per_second=(n - 1) / (last - first)
+            if first and n > 1 and last > first
+            else None,
+        )
+
+    def _start(self, client: grpcclient.InferenceServerClient) -> None:
+        events = self._events
+
+        def receive(result: Any, error: InferenceServerException | None) -> None:
+            events.put(error if error is not None else result)
+
+        # With this header an error ends the stream with its real gRPC status; without it, it
+        # arrives as a bare sentence that does not tell a wrong request from a broken server.
+        headers = {**self._endpoint.headers, "triton_grpc_error": "true"}
+        client.start_stream(receive, headers=headers)
+        client.async_stream_infer(self._model, self._inputs)
+
+
+def _read(result: Any) -> tuple[int, Token | None, str]:
+    """A response of the stream model: its prompt length, its token if any, its finish reason."""
+    num_input_tokens = int(result.as_numpy("num_input_tokens")[0])
+    reason = result.as_numpy("finish_reason")[0].decode()
+    ids = result.as_numpy("token_id")
+    token = None
+    if ids is not None and len(ids):
+        (entry,) = json.loads(result.as_numpy("logprobs")[0].decode())
+        alternatives = sorted(
+            (
+                Alternative(v["decoded_token"], int(k), float(np.exp(v["logprob"])))
+                for k, v in entry.items()
+            ),
+            key=lambda a: -a.probability,
+        )
+        token = Token(
+            text=result.as_numpy("text_output")[0].decode(),
+            token_id=int(ids[0]),
+            confidence=float(result.as_numpy("confidence")[0]),
+            probability=float(result.as_numpy("probability")[0]),
+            alternatives=tuple(alternatives),
+        )
+    return num_input_tokens, token, "" if reason == "None" else reason
 
 
 class TritonClient:
@@ -31,26 +181,67 @@ class TritonClient:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
+        self._client = grpcclient.InferenceServerClient(endpoint.grpc)
 
     def chat(
         self,
         text: str,
         history: Sequence[str] = (),
         sampling: Sampling | None = None,
-        model: str = "ibuddha_chitchat_stream",
+        model: str = _STREAM_MODEL,
     ) -> ChatStream:
-        """Start a reply to ``text`` after ``history`` (oldest first, user and bot in turn)."""
-        raise NotImplementedError
+        """A reply to ``text`` after ``history`` (oldest first, user and bot in turn).
+
+        Nothing is sent before the stream is iterated.
+        """
+        return ChatStream(self.endpoint, model, text, history, sampling)
 
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]:
         """Parse addresses, answers in order; one wrong text raises :class:`InvalidInput`."""
-        raise NotImplementedError
+        results = []
+        for answer in self.parse_each(texts):
+            if isinstance(answer, TritalkError):
+                raise answer
+            results.append(answer)
+        return results
+
+    def parse_each(self, texts: Iterable[str]) -> Iterator[ParsedAddress | TritalkError]:
+        """Parse addresses one by one, answers in order; a wrong text costs only its own answer.
+
+        Requests overlap, so that the server can batch them; ``texts`` is read no further ahead than
+        that takes.
+        """
+        pending: deque[queue.SimpleQueue[Any]] = deque()
+        for text in texts:
+            pending.append(self._send_address(text))
+            if len(pending) >= _WINDOW:
+                yield _address(pending.popleft().get())
+        while pending:
+            yield _address(pending.popleft().get())
+
+    def _send_address(self, text: str) -> queue.SimpleQueue[Any]:
+        answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._client.async_infer(
+            _ADDRESS_MODEL,
+            [_string_input("text_input", [text], [1, 1])],
+            lambda result, error: answer.put(error if error is not None else result),
+            headers=self.endpoint.headers or None,
+        )
+        return answer
 
     def is_ready(self) -> bool:
-        raise NotImplementedError
+        """Whether the server answers and says that it is ready."""
+        try:
+            return bool(
+                self._client.is_server_ready(
+                    headers=self.endpoint.headers or None, client_timeout=5.0
+                )
+            )
+        except InferenceServerException:
+            return False
 
     def close(self) -> None:
-        raise NotImplementedError
+        self._client.close()
 
     def __enter__(self) -> TritonClient:
         return self
@@ -62,3 +253,9 @@ class TritonClient:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _address(answer: Any) -> ParsedAddress | TritalkError:
+    if isinstance(answer, InferenceServerException):
+        return to_error(answer)
+    return ParsedAddress.from_json(json.loads(answer.as_numpy("result").flat[0].decode()))

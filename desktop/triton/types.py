@@ -11,7 +11,7 @@ class TritalkError(Exception):
 
 
 class InvalidInput(TritalkError):
-    """The request itself is wrong (Triton answered INVALID_ARGUMENT); sending it again won't help."""
+    """The request itself is wrong (Triton said INVALID_ARGUMENT); sending it again won't help."""
 
 
 class ServerUnavailable(TritalkError):
@@ -36,8 +36,8 @@ class Endpoint:
 class Sampling:
     """Sampling parameters of one reply; ``None`` leaves the choice to the model's own defaults.
 
-    temperature 0..2 (0 = greedy), top_p (0, 1], top_k 0..vocabulary (0 = off), max_tokens 1..context,
-    repetition_penalty [1, 2], no_repeat_ngram_size 0..16 (0 = off), seed 0..2**63-1.
+    temperature 0..2 (0 = greedy), top_p (0, 1], top_k 0..vocabulary (0 = off), max_tokens
+    1..context, repetition_penalty (0, 2], no_repeat_ngram_size 0..16 (0 = off), seed 0..2**63-1.
     """
 
     temperature: float | None = None
@@ -66,8 +66,8 @@ class Token:
     """One token of a reply, as it arrives.
 
     ``confidence`` is the chosen token's share after temperature, top-k and top-p (1 when greedy);
-    ``probability`` its share in the plain softmax of the logits. ``alternatives`` are at least five,
-    likeliest first, the chosen token among them.
+    ``probability`` its share in the plain softmax of the logits. ``alternatives`` are at least
+    five, likeliest first, the chosen token among them.
     """
 
     text: str
@@ -102,7 +102,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Division:
-    """The official four-level division; an empty string where the text does not determine a level."""
+    """The official four-level division; empty strings where the text determines no level."""
 
     province: str = ""
     city: str = ""
@@ -136,6 +136,10 @@ class ParsedAddress:
 
 def _division(data: dict[str, Any]) -> Division:
     return Division(
-        data["province"], data["city"], data["district"], data["town"], data["code"],
+        data["province"],
+        data["city"],
+        data["district"],
+        data["town"],
+        data["code"],
         data["confidence"],
     )

@@ -1,12 +1,11 @@
-"""Reads a chitchat checkpoint folder: config.json, weights, vocab.txt, generation defaults.
+"""Reads the network of a chitchat checkpoint folder: config.json and weights.
 
-Weights come from ``model.safetensors`` or from ``pytorch_model.bin`` read with ``weights_only=True``;
-a pickle that wants more than tensors is refused, never executed.
+Weights come from ``model.safetensors``, or from ``pytorch_model.bin`` with ``weights_only=True``; a
+pickle that wants more than tensors is refused, never executed.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,27 +15,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from server_bundle.chitchat.folder import CheckpointError, context_length, read_json
 from server_bundle.chitchat.network import ChitchatNetwork, NetworkConfig
 
 
-class CheckpointError(Exception):
-    """The folder is no checkpoint this program can serve; the message says what is wrong."""
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; raises :class:`CheckpointError` if there is none."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{path.name} is missing from {path.parent}") from None
-    except (ValueError, OSError) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}") from None
-    if not isinstance(data, dict):
-        raise CheckpointError(f"{path} does not hold a JSON object")
-    return data
-
-
-def network_config(config: Mapping[str, Any]) -> NetworkConfig:
+def network_config(config: dict[str, Any]) -> NetworkConfig:
     """Sizes from a transformers ``config.json`` of type ``gpt2`` or ``openai-gpt``."""
     kind = config.get("model_type")
     if kind not in ("gpt2", "openai-gpt"):
@@ -51,7 +34,7 @@ def network_config(config: Mapping[str, Any]) -> NetworkConfig:
             activation = "gelu_new"  # modeling_openai's ACT_FNS maps "gelu" to the tanh form
         return NetworkConfig(
             vocab_size=int(config["vocab_size"]),
-            n_positions=int(config.get("n_positions", config.get("n_ctx", 512))),
+            n_positions=context_length(config),
             n_embd=n_embd,
             n_layer=int(config["n_layer"]),
             n_head=int(config["n_head"]),
@@ -134,5 +117,7 @@ def load_network(folder: Path) -> ChitchatNetwork:
     try:
         network.load_state_dict(state, assign=True)
     except RuntimeError as error:
-        raise CheckpointError(f"the weights in {folder} do not fit its config.json: {error}") from None
+        raise CheckpointError(
+            f"the weights in {folder} do not fit its config.json: {error}"
+        ) from None
     return network.eval().requires_grad_(False)

@@ -11,6 +11,7 @@ of ``B`` rows whose contexts have different lengths, and the cache is one block 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -128,6 +129,9 @@ class ChitchatNetwork(nn.Module):
             else nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         )
 
+    def _layers(self) -> list[Block]:
+        return cast(list[Block], list(self.blocks))
+
     def _embed(self, ids: Tensor, types: Tensor | None, positions: Tensor) -> Tensor:
         x = self.wte(ids) + self.wpe(positions)
         return x if types is None else x + self.wte(types)
@@ -146,7 +150,7 @@ class ChitchatNetwork(nn.Module):
             FP32 ``[B, T, vocab_size]``.
         """
         x = self._embed(ids, types, torch.arange(ids.shape[1], device=ids.device))
-        for block in self.blocks:
+        for block in self._layers():
             q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
             x = block.finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
         return self._logits(x)
@@ -164,7 +168,7 @@ class ChitchatNetwork(nn.Module):
         t = ids.shape[0]
         positions = torch.arange(t, device=ids.device)
         x = self._embed(ids[None], None if types is None else types[None], positions)
-        for layer, block in enumerate(self.blocks):
+        for layer, block in enumerate(self._layers()):
             q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
             cache.keys[layer][slot, :, :t] = k[0]
             cache.values[layer][slot, :, :t] = v[0]
@@ -193,7 +197,7 @@ class ChitchatNetwork(nn.Module):
         if b > 1:
             reach = torch.arange(span, device=ids.device)
             mask = (reach <= positions[:, None])[:, None, None]
-        for layer, block in enumerate(self.blocks):
+        for layer, block in enumerate(self._layers()):
             q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
             keys, values = cache.keys[layer], cache.values[layer]
             keys[rows, :, positions] = k[:, :, 0]

@@ -14,7 +14,7 @@ from typing import Any
 
 
 class InvalidParameter(ValueError):
-    """A sampling parameter is unknown or out of bounds; the message is one sentence for a person."""
+    """A parameter is unknown or out of bounds; the message is one sentence for a person."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SamplingParameters:
         no_repeat_ngram_size: no n-gram of this length occurs twice in a reply; 0 is off.
         seed: 0 to 2**63 - 1; None draws one.
         logprobs: how many alternatives accompany each token, 5 to 20.
-        cancel_key: where a calling model says that the reply is not wanted any more (see cancel.py).
+        cancel_key: where a calling model says that it wants no more of the reply (cancel.py).
     """
 
     temperature: float = 0.7
@@ -64,7 +64,9 @@ NAMES = tuple(_BOUNDS)
 
 def _number(name: str, value: Any, kind: type) -> float | int:
     what = "a whole number" if kind is int else "a number"
-    complaint = InvalidParameter(f"{name} must be {what}, not {json.dumps(value, default=str)[:60]}")
+    complaint = InvalidParameter(
+        f"{name} must be {what}, not {json.dumps(value, default=str)[:60]}"
+    )
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise complaint
     try:
@@ -116,7 +118,11 @@ def parse(
         kind, low, high, inclusive = _BOUNDS[name]
         high = limits.get(name, high)
         number = _number(name, value, kind)
-        if number < low or (number == low and not inclusive) or (high is not None and number > high):
+        if (
+            number < low
+            or (number == low and not inclusive)
+            or (high is not None and number > high)
+        ):
             start = f"from {low:g}" if inclusive else f"above {low:g}"
             end = f"{high}" if kind is int else f"{high:g}"
             raise InvalidParameter(f"{name} must be {start} to {end}, not {number}")
@@ -155,15 +161,23 @@ def parse_json(text: str, name: str = "sampling_parameters") -> dict[str, Any]:
     except InvalidParameter:
         raise
     except (ValueError, RecursionError):
-        raise InvalidParameter(f'{name} must be a JSON object such as {{"temperature": 0.7}}') from None
+        raise InvalidParameter(
+            f'{name} must be a JSON object such as {{"temperature": 0.7}}'
+        ) from None
     if not isinstance(values, dict):
         raise InvalidParameter(f'{name} must be a JSON object such as {{"temperature": 0.7}}')
     return values
 
 
-def from_generation_config(config: Mapping[str, Any], base: SamplingParameters) -> SamplingParameters:
+def from_generation_config(
+    config: Mapping[str, Any], base: SamplingParameters
+) -> SamplingParameters:
     """Defaults that a checkpoint's ``generation_config.json`` asks for; the rest from ``base``."""
-    names = {field.name for field in fields(SamplingParameters)} - {"cancel_key", "seed", "logprobs"}
+    names = {field.name for field in fields(SamplingParameters)} - {
+        "cancel_key",
+        "seed",
+        "logprobs",
+    }
     chosen = {k: v for k, v in config.items() if k in names and v is not None}
     if config.get("max_new_tokens") is not None:
         chosen["max_tokens"] = config["max_new_tokens"]

@@ -1,9 +1,9 @@
 """From logits to a token, its confidence, its probability and the alternatives.
 
 The order is: banned tokens removed → repetition penalty → temperature → top-k → top-p → softmax.
-The chosen token's share of that last softmax is its *confidence*; *probability* and the alternatives
-are read from the plain softmax of the logits as the network gave them. Temperature 0 takes the
-likeliest token that is not banned, with confidence 1.
+The chosen token's share of that last softmax is its *confidence*; *probability* and the
+alternatives are read from the plain softmax of the logits as the network gave them. Temperature 0
+takes the likeliest token that is not banned, with confidence 1.
 """
 
 from __future__ import annotations
@@ -15,23 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from server_bundle.chitchat.folder import Vocabulary
 from server_bundle.chitchat.parameters import SamplingParameters
 
 # Nucleus sampling needs the probabilities in order. Nearly always the nucleus lies within the
 # likeliest few hundred tokens, and a partial sort of those is many times cheaper than a full one.
 _HEAD = 256
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """What sampling must know of a vocabulary: its special ids.
-
-    ``stop`` ends a reply; the ids in ``banned`` never occur in one.
-    """
-
-    size: int
-    stop: int
-    banned: tuple[int, ...]
 
 
 @dataclass
@@ -82,8 +71,8 @@ class RowState:
 class Sampled:
     """One token of one row.
 
-    ``top_ids`` and ``top_probabilities`` have ``logprobs + 1`` entries: the likeliest, in order, and
-    in the last place the chosen token if it is not among them (else the next likeliest).
+    ``top_ids`` and ``top_probabilities`` have ``logprobs + 1`` entries: the likeliest, in order,
+    and in the last place the chosen token if it is not among them (else the next likeliest).
     ``rank`` is the chosen token's place in the plain softmax, from 1.
     """
 
@@ -123,7 +112,7 @@ def sample(logits: Tensor, rows: Sequence[RowState], vocabulary: Vocabulary) -> 
 
 
 def _draw(work: Tensor, rows: Sequence[RowState]) -> tuple[list[int], list[float]]:
-    """Temperature, top-k, top-p, softmax, and one draw a row by the inverse of the cumulative sum."""
+    """Temperature, top-k, top-p, softmax, and a draw by inverting the cumulative sum."""
     size = work.shape[1]
     device = work.device
     temperature = torch.tensor([r.parameters.temperature for r in rows], device=device)
@@ -155,9 +144,7 @@ def _draw(work: Tensor, rows: Sequence[RowState]) -> tuple[list[int], list[float
     return tokens, confidences
 
 
-def _inverse(
-    order: Tensor, shares: Tensor, nucleus: float | None, u: float
-) -> tuple[int, float]:
+def _inverse(order: Tensor, shares: Tensor, nucleus: float | None, u: float) -> tuple[int, float]:
     """Draw from ``shares`` (descending if ``nucleus`` is given), cut where their sum reaches it."""
     cumulative = shares.cumsum(0)
     keep = len(cumulative)
@@ -187,7 +174,5 @@ def _describe(
         ids, shares = top_ids[i][:n], top_shares[i][:n]
         if chosen[i] not in ids:
             ids[-1], shares[-1] = chosen[i], probabilities[i]
-        result.append(
-            Sampled(chosen[i], confidences[i], probabilities[i], ranks[i], ids, shares)
-        )
+        result.append(Sampled(chosen[i], confidences[i], probabilities[i], ranks[i], ids, shares))
     return result

@@ -14,7 +14,8 @@ from transformers import (
     PreTrainedModel,
 )
 
-from server_bundle.chitchat.checkpoint import CheckpointError, load_network
+from server_bundle.chitchat.checkpoint import load_network
+from server_bundle.chitchat.folder import CheckpointError
 from server_bundle.chitchat.network import KVCache
 
 SIZES = {"vocab_size": 211, "n_positions": 64, "n_embd": 48, "n_layer": 3, "n_head": 4}

@@ -16,8 +16,9 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from server_bundle.chitchat.folder import Vocabulary
 from server_bundle.chitchat.parameters import SamplingParameters
-from server_bundle.chitchat.sampling import RowState, Sampled, Vocabulary, sample
+from server_bundle.chitchat.sampling import RowState, Sampled, sample
 
 V = 1000
 VOCABULARY = Vocabulary(size=V, stop=2, banned=(0, 1, 3, 998, 999))
@@ -48,10 +49,14 @@ def expected_distribution(raw: torch.Tensor, row: RowState) -> torch.Tensor:
     return work.softmax(-1)[0]
 
 
-def draws(raw: torch.Tensor, parameters: SamplingParameters, reply: list[int], n: int) -> list[Sampled]:
+def draws(
+    raw: torch.Tensor, parameters: SamplingParameters, reply: list[int], n: int
+) -> list[Sampled]:
     rows = []
     for seed in range(n):
-        row = RowState(SamplingParameters(**{**vars(parameters), "seed": seed}), prompt=[5, 6, 7, 8])
+        row = RowState(
+            SamplingParameters(**{**vars(parameters), "seed": seed}), prompt=[5, 6, 7, 8]
+        )
         for token in reply:
             row.append(token)
         rows.append(row)

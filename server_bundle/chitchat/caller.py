@@ -1,0 +1,152 @@
+"""Calls the engine from another Triton model (BLS) and passes a client's cancel on to it.
+
+Imported inside a stub only.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+from server_bundle.chitchat.cancel import CancelFlags
+from server_bundle.chitchat.parameters import SamplingParameters
+
+_POLL_SECONDS = 0.04
+
+
+class EngineFailed(Exception):
+    """The engine answered with an error, or cannot be reached."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One token as the engine sent it, or, in the last step, only the finish reason."""
+
+    token: int | None
+    confidence: float = 0.0
+    probability: float = 0.0
+    rank: int = 0
+    top_ids: tuple[int, ...] = ()
+    top_probabilities: tuple[float, ...] = ()
+    finish_reason: str = ""
+
+
+class EngineCaller:
+    """Calls of one engine model, each in a worker thread of its own.
+
+    Args:
+        engine: the engine's model name.
+        run_dir: the directory of the cancel flags, shared with the engine.
+        workers: how many replies are fetched at once; further ones wait for a worker.
+    """
+
+    def __init__(self, engine: str, run_dir: Path, workers: int = 128) -> None:
+        self.engine = engine
+        self._flags = CancelFlags(run_dir)
+        self.pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
+        self._watched: dict[int, Any] = {}  # flag index → response sender of the client's request
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="cancel-watch", daemon=True)
+        self._watcher.start()
+
+    def reply(
+        self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Any
+    ) -> Iterator[Step]:
+        """The steps of one reply, as the engine sends them; the last has a finish reason.
+
+        Args:
+            client: the response sender of the request on whose behalf this is; when that request
+                is cancelled, the reply ends with ``cancelled``.
+
+        Raises:
+            EngineFailed: the engine refused the request or broke off.
+        """
+        index, key = self._flags.take()
+        with self._lock:
+            self._watched[index] = client
+        try:
+            values = {k: v for k, v in asdict(parameters).items() if v is not None}
+            values["cancel_key"] = key
+            request = pb_utils.InferenceRequest(
+                model_name=self.engine,
+                requested_output_names=[],
+                inputs=[
+                    pb_utils.Tensor("INPUT__0", np.array(ids, np.int64)),
+                    pb_utils.Tensor("INPUT__1", np.ones(len(ids), np.int64)),
+                    pb_utils.Tensor("INPUT__2", np.array(types, np.int64)),
+                ],
+                parameters={"sampling_parameters": json.dumps(values)},
+            )
+            ended = False
+            for response in request.exec(decoupled=True):
+                if response.has_error():
+                    raise EngineFailed(response.error().message())
+                for step in _steps(response):
+                    ended = ended or bool(step.finish_reason)
+                    yield step
+            if not ended:
+                raise EngineFailed(f"{self.engine} broke off in the middle of a reply")
+        except pb_utils.TritonModelException as error:
+            raise EngineFailed(str(error)) from None
+        finally:
+            with self._lock:
+                self._watched.pop(index, None)
+            self._flags.cancel(index)  # whoever stops reading early does not want the rest
+            self._flags.give_back(index)
+
+    def close(self) -> None:
+        """Cancel everything under way and wait for the workers."""
+        with self._lock:
+            for index in self._watched:
+                self._flags.cancel(index)
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self._stopped.set()
+        self._watcher.join(timeout=5)
+        self._flags.close()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(_POLL_SECONDS):
+            with self._lock:
+                watched = list(self._watched.items())
+            for index, client in watched:
+                try:
+                    cancelled = client.is_cancelled()
+                except Exception:  # it was just answered to the end
+                    continue
+                if cancelled:
+                    with self._lock:
+                        if self._watched.get(index) is client:
+                            self._flags.cancel(index)
+
+
+def _steps(response: Any) -> Iterator[Step]:
+    outputs = {t.name(): t.as_numpy() for t in response.output_tensors()}
+    reason = ""
+    if "FINISH_REASON" in outputs:
+        reason = bytes(outputs["FINISH_REASON"][0]).decode()
+    tokens = outputs.get("OUTPUT__0")
+    n = 0 if tokens is None else len(tokens)
+    if tokens is not None and n:
+        top_ids = outputs["TOP_IDS"].reshape(n, -1).tolist()
+        top_probabilities = outputs["TOP_PROBABILITIES"].reshape(n, -1).tolist()
+        for i in range(n):
+            yield Step(
+                int(tokens[i]),
+                float(outputs["OUTPUT__1"][i]),
+                float(outputs["TOKEN_PROBABILITY"][i]),
+                int(outputs["TOKEN_RANK"][i]),
+                tuple(top_ids[i]),
+                tuple(top_probabilities[i]),
+                reason if i == n - 1 else "",
+            )
+    elif reason:
+        yield Step(None, finish_reason=reason)

@@ -1,0 +1,42 @@
+"""What can be read of a checkpoint folder without torch, for models that need no weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class CheckpointError(Exception):
+    """The folder is no checkpoint this program can serve; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What sampling must know of a vocabulary: its size and its special ids.
+
+    ``stop`` ends a reply; the ids in ``banned`` never occur in one.
+    """
+
+    size: int
+    stop: int
+    banned: tuple[int, ...]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; raises :class:`CheckpointError` if there is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path.name} is missing from {path.parent}") from None
+    except (ValueError, OSError) as error:
+        raise CheckpointError(f"{path} cannot be read: {error}") from None
+    if not isinstance(data, dict):
+        raise CheckpointError(f"{path} does not hold a JSON object")
+    return data
+
+
+def context_length(config: dict[str, Any]) -> int:
+    """Longest sequence of prompt and reply that a ``config.json`` allows, in tokens."""
+    return int(config.get("n_positions", config.get("n_ctx", 512)))

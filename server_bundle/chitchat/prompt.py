@@ -1,0 +1,172 @@
+"""How a conversation becomes token ids: the layouts of CDial-GPT and of GPT2-chitchat.
+
+CDial-GPT (thu-coai): ``[CLS] [speaker1] u1 [speaker2] u2 … [speakerN]``, the open reply begins
+with its speaker's token and ends with ``[SEP]``; token types are 0 for ``[CLS]`` and the speaker's
+id for each token of a segment. GPT2-chitchat: ``[CLS] u1 [SEP] u2 [SEP]``, no token types.
+
+Text is one token a character: lower-cased, accents stripped, spaces removed, as BERT's tokenizer
+does with characters that stand alone.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from server_bundle.chitchat.folder import CheckpointError, Vocabulary, context_length, read_json
+
+
+class InvalidPrompt(ValueError):
+    """The text or the history cannot be read; the message is one sentence for a person."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt ready for the engine. ``types`` is None for layouts without token types.
+
+    ``dropped_turns`` earlier turns were left out so that the reply fits into the context.
+    """
+
+    ids: list[int]
+    types: list[int] | None
+    reply_type: int
+    dropped_turns: int = 0
+
+
+def normalise(text: str) -> str:
+    """Lower-case, without accents, white space and control characters (as BertTokenizer cleans)."""
+    kept = []
+    for char in unicodedata.normalize("NFD", text.lower()):
+        category = unicodedata.category(char)
+        if category == "Mn" or category.startswith(("C", "Z")) or char in "\t\n\r\ufffd":
+            continue
+        kept.append(char)
+    return "".join(kept)
+
+
+@dataclass(frozen=True)
+class PromptLayout:
+    """A checkpoint's vocabulary and the way it wants its prompts.
+
+    Attributes:
+        tokens: the vocabulary, a token an id.
+        speakers: ids of the user's and the bot's speaker token; None: turns end with ``[SEP]``.
+        context: longest sequence of prompt and reply, in tokens.
+    """
+
+    tokens: tuple[str, ...]
+    cls: int
+    pad: int
+    sep: int
+    unk: int
+    speakers: tuple[int, int] | None
+    context: int
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", {token: i for i, token in enumerate(self.tokens)})
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> PromptLayout:
+        """Read ``vocab.txt`` and ``config.json``; speaker tokens mean CDial-GPT's layout.
+
+        Raises:
+            CheckpointError: the vocabulary is missing or lacks a special token.
+        """
+        try:
+            text = (folder / "vocab.txt").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CheckpointError(f"vocab.txt of {folder} cannot be read: {error}") from None
+        # str.splitlines would also split at characters that are tokens themselves (U+2028, U+0085)
+        tokens = tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n"))
+        ids = {token: i for i, token in enumerate(tokens)}
+        for name in ("[CLS]", "[PAD]", "[SEP]", "[UNK]"):
+            if name not in ids:
+                raise CheckpointError(f"vocab.txt of {folder} has no {name}")
+        speakers = None
+        if "[speaker1]" in ids and "[speaker2]" in ids:
+            speakers = (ids["[speaker1]"], ids["[speaker2]"])
+        context = context_length(read_json(folder / "config.json"))
+        return cls(
+            tokens,
+            cls=ids["[CLS]"],
+            pad=ids["[PAD]"],
+            sep=ids["[SEP]"],
+            unk=ids["[UNK]"],
+            speakers=speakers,
+            context=context,
+        )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """For sampling: ``[SEP]`` ends a reply, the other special tokens never occur in one."""
+        special = {self.cls, self.pad, self.unk, *(self.speakers or ())}
+        if "[MASK]" in self._ids:
+            special.add(self._ids["[MASK]"])
+        return Vocabulary(len(self.tokens), self.sep, tuple(sorted(special)))
+
+    def encode_text(self, text: str) -> list[int]:
+        """One id a character; INT ids, ``[UNK]`` for what the vocabulary lacks."""
+        return [self._ids.get(char, self.unk) for char in normalise(text)]
+
+    def text(self, token: int) -> str:
+        """A token as it reads in a reply (word pieces without their ``##``)."""
+        return self.tokens[token].removeprefix("##") if 0 <= token < len(self.tokens) else ""
+
+    def encode(self, history: Sequence[str], text: str, reserve: int) -> Prompt:
+        """The prompt for a reply to ``text``.
+
+        Args:
+            history: earlier turns, oldest first, user and bot in turn; oldest pairs are dropped
+                until ``reserve`` tokens of the context are left for the reply.
+
+        Raises:
+            InvalidPrompt: a turn is empty, the history does not alternate, or ``text`` alone is
+                too long.
+        """
+        if len(history) % 2:
+            raise InvalidPrompt(
+                f"history must hold user and bot turns in pairs, but it has {len(history)} turns"
+            )
+        current = self.encode_text(text)
+        if not current:
+            raise InvalidPrompt("the message is empty; write something first")
+        turns = [self.encode_text(turn) for turn in history]
+        for i, turn in enumerate(turns):
+            if not turn:
+                raise InvalidPrompt(f"turn {i + 1} of the history is empty")
+        reserve = min(reserve, self.context // 2)
+        room = self.context - reserve - 2  # [CLS] and the token that opens the reply
+        longest = self.context - 3 - 1
+        if len(current) + 1 > room:
+            if len(current) > longest - 16:
+                raise InvalidPrompt(
+                    f"the message has {len(current):,} characters; this model reads at most "
+                    f"{longest - 16}"
+                )
+            room = len(current) + 1
+        used = len(current) + 1
+        kept: list[list[int]] = []
+        for i in range(len(turns) - 2, -1, -2):  # by pairs, so that the first is always the user's
+            cost = len(turns[i]) + len(turns[i + 1]) + 2
+            if used + cost > room:
+                break
+            used += cost
+            kept[:0] = turns[i : i + 2]
+        return self._assemble([*kept, current], dropped=len(turns) - len(kept))
+
+    def _assemble(self, turns: list[list[int]], dropped: int) -> Prompt:
+        ids = [self.cls]
+        if self.speakers is None:
+            for turn in turns:
+                ids.extend([*turn, self.sep])
+            return Prompt(ids, None, 0, dropped)
+        types = [0]
+        for i, turn in enumerate(turns):
+            speaker = self.speakers[i % 2]
+            ids.extend([speaker, *turn])
+            types.extend([speaker] * (len(turn) + 1))
+        reply = self.speakers[1]
+        return Prompt([*ids, reply], [*types, reply], reply, dropped)

@@ -1,0 +1,143 @@
+"""The contract of Triton's vLLM backend, read and answered. Imported inside a stub only.
+
+Source: github.com/triton-inference-server/vllm_backend, src/utils/request.py (24.x to 26.x).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+from server_bundle.chitchat import triton_io
+from server_bundle.chitchat.caller import Step
+from server_bundle.chitchat.prompt import PromptLayout
+
+_RETURNS = (
+    "return_finish_reason",
+    "return_cumulative_logprob",
+    "return_logprobs",
+    "return_num_input_tokens",
+    "return_num_output_tokens",
+)
+
+
+@dataclass(frozen=True)
+class TextRequest:
+    """One request as the vLLM backend reads it, with our ``history``."""
+
+    text_input: str
+    stream: bool
+    prepend_input: bool
+    sampling: dict[str, Any]
+    history: list[str]
+    returns: frozenset[str]
+
+    @classmethod
+    def read(cls, request: Any) -> TextRequest:
+        """Raises :class:`triton_io.InvalidRequest` or ``InvalidParameter``."""
+        text = triton_io.string(request, "text_input")
+        if text is None:
+            raise triton_io.InvalidRequest("text_input is missing")
+        if triton_io.array(request, "image") is not None:
+            raise triton_io.InvalidRequest("this model reads text only; leave image out")
+        stream = bool(triton_io.flag(request, "stream"))
+        exclude = triton_io.flag(request, "exclude_input_in_output")
+        # As in the vLLM backend: a whole reply repeats its input unless told not to, and a stream
+        # never does.
+        prepend = not stream if exclude is None else not exclude
+        if stream and prepend:
+            raise triton_io.InvalidRequest(
+                "when streaming, exclude_input_in_output = false is not allowed"
+            )
+        sampling = triton_io.sampling_values(
+            request, triton_io.string(request, "sampling_parameters")
+        )
+        if "cancel_key" in sampling:
+            raise triton_io.InvalidRequest("cancel_key is for the engine's own callers")
+        return cls(
+            text_input=text,
+            stream=stream,
+            prepend_input=prepend,
+            sampling=sampling,
+            history=triton_io.strings(request, "history") or [],
+            returns=frozenset(name for name in _RETURNS if triton_io.flag(request, name)),
+        )
+
+
+@dataclass
+class TextReply:
+    """Collects steps into responses: one a step when streaming, one in all otherwise."""
+
+    request: TextRequest
+    num_input_tokens: int
+    layout: PromptLayout
+    _steps: list[Step] = field(default_factory=list)
+    _reason: str = ""
+    _cumulative: float = 0.0
+
+    def add(self, step: Step) -> bool:
+        """Take a step in; true if a response is due."""
+        if step.token is not None:
+            self._steps.append(step)
+            self._cumulative += _log(step.probability)
+        self._reason = step.finish_reason
+        return self.request.stream or bool(step.finish_reason)
+
+    def take(self) -> list[Any]:
+        """The output tensors of the response that is due."""
+        steps, self._steps = self._steps, []
+        text = "".join(self.layout.text(s.token) for s in steps if s.token is not None)
+        if self.request.prepend_input:
+            text = self.request.text_input + text
+        returns = self.request.returns
+        outputs = [_strings("text_output", text)]
+        if "return_finish_reason" in returns:
+            outputs.append(_strings("finish_reason", self._reason or "None"))
+        if "return_cumulative_logprob" in returns:
+            outputs.append(
+                pb_utils.Tensor("cumulative_logprob", np.array([self._cumulative], np.float32))
+            )
+        if "return_logprobs" in returns:
+            logprobs = json.dumps([self._logprobs(s) for s in steps], ensure_ascii=False)
+            outputs.append(_strings("logprobs", logprobs))
+        if "return_num_input_tokens" in returns:
+            outputs.append(
+                pb_utils.Tensor("num_input_tokens", np.array([self.num_input_tokens], np.uint32))
+            )
+        if "return_num_output_tokens" in returns:
+            outputs.append(pb_utils.Tensor("num_output_tokens", np.array([len(steps)], np.uint32)))
+        if steps:
+            outputs += [
+                pb_utils.Tensor("token_id", np.array([s.token for s in steps], np.int32)),
+                pb_utils.Tensor("confidence", np.array([s.confidence for s in steps], np.float32)),
+                pb_utils.Tensor(
+                    "probability", np.array([s.probability for s in steps], np.float32)
+                ),
+            ]
+        return outputs
+
+    def _logprobs(self, step: Step) -> dict[int, dict[str, Any]]:
+        """vLLM's shape: token id → logprob, rank, decoded_token; the likeliest and the chosen."""
+        entries = {}
+        for place, (token, share) in enumerate(
+            zip(step.top_ids, step.top_probabilities, strict=True), start=1
+        ):
+            entries[token] = {
+                "logprob": _log(share),
+                "rank": step.rank if token == step.token else place,
+                "decoded_token": self.layout.text(token),
+            }
+        return entries
+
+
+def _log(probability: float) -> float:
+    return math.log(max(probability, 1e-45))  # JSON has no -inf
+
+
+def _strings(name: str, value: str) -> Any:
+    return pb_utils.Tensor(name, np.array([value.encode("utf-8")], np.object_))

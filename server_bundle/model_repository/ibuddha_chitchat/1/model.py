@@ -1,0 +1,75 @@
+"""The chitchat engine as a decoupled Triton model: token ids in, tokens with confidence out."""
+
+import json
+
+import torch
+import triton_python_backend_utils as pb_utils
+
+from server_bundle.chitchat import prefix, triton_io
+from server_bundle.chitchat.cancel import CancelReader, InvalidCancelKey
+from server_bundle.chitchat.checkpoint import load_network
+from server_bundle.chitchat.engine import Engine, QueueFull, Request
+from server_bundle.chitchat.metrics import EngineMetrics
+from server_bundle.chitchat.parameters import InvalidParameter, SamplingParameters, parse
+from server_bundle.chitchat.prompt import PromptLayout
+from server_bundle.chitchat.responder import Responder
+from server_bundle.chitchat.settings import EngineSettings
+
+
+class TritonPythonModel:
+    def initialize(self, args):
+        config = json.loads(args["model_config"])
+        folder = triton_io.path_parameter(config, "chat_model")
+        self.cancel = CancelReader(triton_io.path_parameter(config, "run_dir"))
+        self.layout = PromptLayout.from_folder(folder)
+        network = load_network(folder)
+        if args["model_instance_kind"] == "GPU":
+            network = network.to(f"cuda:{args['model_instance_device_id']}", torch.float16)
+        settings = EngineSettings.choose(network.config, config.get("parameters", {}))
+        torch.set_num_threads(settings.threads)
+        self.responder = Responder()
+        self.engine = Engine(
+            network,
+            self.layout.vocabulary,
+            slots=settings.slots,
+            queue_limit=settings.queue_limit,
+        )
+        self.engine.start()
+        self.metrics = EngineMetrics(self.engine, args["model_name"], args["model_version"])
+
+    def execute(self, requests):
+        for request in requests:
+            try:
+                self.engine.submit(self.read(request))
+            except (prefix.InvalidRow, InvalidParameter, InvalidCancelKey) as error:
+                triton_io.fail(request, error)
+            except QueueFull as error:
+                triton_io.fail(request, error, code=pb_utils.TritonError.UNAVAILABLE)
+
+    def read(self, request):
+        inputs = [triton_io.array(request, f"INPUT__{i}") for i in range(3)]
+        ids, types = prefix.read_row(*inputs, self.layout.vocabulary.size, self.engine.context)
+        parameters = parse(
+            triton_io.sampling_values(request),
+            SamplingParameters(),
+            vocab_size=self.layout.vocabulary.size,
+            context=self.engine.context,
+        )
+        key = parameters.cancel_key
+        if key:
+            self.cancel.check(key)
+        sink = self.responder.sink(request.get_response_sender(), poll=not key)
+        return Request(
+            ids=ids,
+            types=types if self.layout.speakers else None,
+            reply_type=prefix.reply_type(ids, self.layout),
+            parameters=parameters,
+            sink=sink,
+            is_cancelled=(lambda: self.cancel.is_cancelled(key)) if key else sink.is_cancelled,
+        )
+
+    def finalize(self):
+        self.engine.stop()
+        self.responder.close()
+        self.metrics.close()
+        self.cancel.close()

@@ -1,0 +1,99 @@
+"""Whole replies for rectangles of token ids: a BLS model over the chitchat engine."""
+
+import json
+import threading
+from dataclasses import replace
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+from server_bundle.chitchat import prefix, triton_io
+from server_bundle.chitchat.caller import EngineCaller, EngineFailed
+from server_bundle.chitchat.parameters import InvalidParameter, SamplingParameters, parse
+from server_bundle.chitchat.prompt import PromptLayout
+
+
+class TritonPythonModel:
+    def initialize(self, args):
+        config = json.loads(args["model_config"])
+        self.layout = PromptLayout.from_folder(triton_io.path_parameter(config, "chat_model"))
+        self.caller = EngineCaller(
+            triton_io.parameter(config, "engine"), triton_io.path_parameter(config, "run_dir")
+        )
+
+    def execute(self, requests):
+        for request in requests:
+            try:
+                rows, parameters = self.read(request)
+            except (prefix.InvalidRow, InvalidParameter) as error:
+                triton_io.fail(request, error)
+                continue
+            answer = Answer(request.get_response_sender(), len(rows), self.layout.pad)
+            for i, (ids, types) in enumerate(rows):
+                self.caller.pool.submit(self.decode, answer, i, ids, types, parameters)
+
+    def read(self, request):
+        inputs = [triton_io.array(request, f"INPUT__{i}") for i in range(3)]
+        size, context = self.layout.vocabulary.size, self.layout.context
+        parameters = parse(
+            triton_io.sampling_values(request),
+            SamplingParameters(),
+            vocab_size=size,
+            context=context,
+        )
+        return prefix.read_rows(*inputs, size, context), replace(parameters, cancel_key="")
+
+    def decode(self, answer, row, ids, types, parameters):
+        tokens, confidences = [], []
+        if parameters.seed is not None:  # rows of one request are different draws
+            parameters = replace(parameters, seed=(parameters.seed + row) % 2**63)
+        try:
+            for step in self.caller.reply(ids, types, parameters, answer.sender):
+                if step.token is not None:
+                    tokens.append(step.token)
+                    confidences.append(step.confidence)
+                if step.finish_reason == "cancelled":
+                    raise EngineFailed("the request was cancelled")
+            answer.row(row, tokens, confidences)
+        except Exception as error:
+            answer.fail(error)
+
+    def finalize(self):
+        self.caller.close()
+
+
+class Answer:
+    """The response of one request, sent by whichever worker finishes its last row."""
+
+    def __init__(self, sender, rows, pad):
+        self.sender = sender
+        self.pad = pad
+        self.rows = [None] * rows
+        self.missing = rows
+        self.lock = threading.Lock()
+
+    def row(self, i, tokens, confidences):
+        with self.lock:
+            self.rows[i] = (tokens, confidences)
+            self.missing -= 1
+            if self.missing:
+                return
+        longest = max(len(tokens) for tokens, _ in self.rows)
+        ids = np.full((len(self.rows), longest), self.pad, np.int32)
+        shares = np.zeros((len(self.rows), longest), np.float32)
+        for line, (row_ids, row_shares) in enumerate(self.rows):
+            ids[line, : len(row_ids)] = row_ids
+            shares[line, : len(row_shares)] = row_shares
+        outputs = [pb_utils.Tensor("OUTPUT__0", ids), pb_utils.Tensor("OUTPUT__1", shares)]
+        self.send(pb_utils.InferenceResponse(outputs))
+
+    def fail(self, error):
+        with self.lock:
+            if self.missing < 0:
+                return
+            self.missing = -1  # the other rows end in vain
+        error = pb_utils.TritonError(str(error), pb_utils.TritonError.UNAVAILABLE)
+        self.send(pb_utils.InferenceResponse(output_tensors=[], error=error))
+
+    def send(self, response):
+        self.sender.send(response, flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)

@@ -1,0 +1,68 @@
+"""Text in, a stream of text with confidences out: a BLS model over the chitchat engine."""
+
+import json
+
+import triton_python_backend_utils as pb_utils
+
+from server_bundle.chitchat import triton_io
+from server_bundle.chitchat.caller import EngineCaller, EngineFailed
+from server_bundle.chitchat.folder import read_json
+from server_bundle.chitchat.parameters import (
+    InvalidParameter,
+    SamplingParameters,
+    from_generation_config,
+    parse,
+)
+from server_bundle.chitchat.prompt import InvalidPrompt, PromptLayout
+from server_bundle.chitchat.text_request import TextReply, TextRequest
+
+_FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
+
+
+class TritonPythonModel:
+    def initialize(self, args):
+        config = json.loads(args["model_config"])
+        folder = triton_io.path_parameter(config, "chat_model")
+        self.layout = PromptLayout.from_folder(folder)
+        self.defaults = SamplingParameters(top_p=0.9)
+        if (folder / "generation_config.json").exists():
+            generation = read_json(folder / "generation_config.json")
+            self.defaults = from_generation_config(generation, self.defaults)
+        self.caller = EngineCaller(
+            triton_io.parameter(config, "engine"), triton_io.path_parameter(config, "run_dir")
+        )
+
+    def execute(self, requests):
+        for request in requests:
+            try:
+                text = TextRequest.read(request)
+                parameters = parse(
+                    text.sampling,
+                    self.defaults,
+                    vocab_size=self.layout.vocabulary.size,
+                    context=self.layout.context,
+                )
+                prompt = self.layout.encode(text.history, text.text_input, parameters.max_tokens)
+            except (triton_io.InvalidRequest, InvalidParameter, InvalidPrompt) as error:
+                triton_io.fail(request, error)
+                continue
+            reply = TextReply(text, len(prompt.ids), self.layout)
+            self.caller.pool.submit(
+                self.answer, request.get_response_sender(), reply, prompt, parameters
+            )
+
+    def answer(self, sender, reply, prompt, parameters):
+        types = prompt.types or [0] * len(prompt.ids)
+        try:
+            for step in self.caller.reply(prompt.ids, types, parameters, sender):
+                flags = _FINAL if step.finish_reason else 0
+                if reply.add(step):
+                    sender.send(pb_utils.InferenceResponse(reply.take()), flags=flags)
+        except EngineFailed as error:
+            failure = pb_utils.TritonError(str(error), pb_utils.TritonError.UNAVAILABLE)
+            sender.send(pb_utils.InferenceResponse([], error=failure), flags=_FINAL)
+        except Exception as error:  # sending failed: the client is gone, and reply() was closed
+            pb_utils.Logger.log_warn(f"a reply broke off: {error}")
+
+    def finalize(self):
+        self.caller.close()
