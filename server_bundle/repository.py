@@ -7,18 +7,15 @@ refuses to load without a GPU, and the weights may be the user's own.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent / "model_repository"
 
-# Who calls whom through BLS: the one called is loaded first.
-CALLS = {
-    "ibuddha_chitchat_bls": ("ibuddha_chitchat",),
-    "ibuddha_chitchat_stream": ("ibuddha_chitchat",),
-    "address_parser": ("multitask_model",),
-}
+# A model that calls another through BLS names it in a parameter of its config.
+_PARAMETER_VALUE = re.compile(r'string_value:\s*"([^"]+)"')
 _KINDS = {"cpu": "KIND_CPU", "gpu": "KIND_GPU"}
 _ADDRESS_NETWORK = "multitask_model"
 
@@ -70,7 +67,7 @@ def render(
             shutil.rmtree(target / folder.name, ignore_errors=True)
         else:
             names.append(folder.name)
-    return Rendered(_levels(names), problems)
+    return Rendered(_levels(target, names), problems)
 
 
 def _render_model(folder: Path, target: Path, values: dict[str, Path], kind: str) -> str:
@@ -110,7 +107,14 @@ def _place_weights(address_model: Path, target: Path) -> str:
     return ""
 
 
-def _levels(names: list[str]) -> list[list[str]]:
-    callers = [name for name in names if any(c in names for c in CALLS.get(name, ()))]
-    called = [name for name in names if name not in callers]
-    return [level for level in (called, callers) if level]
+def _levels(target: Path, names: list[str]) -> list[list[str]]:
+    """The models that are called first, then those that call them."""
+    calls = {}
+    for name in names:
+        config = (target / name / "config.pbtxt").read_text(encoding="utf-8")
+        calls[name] = set(_PARAMETER_VALUE.findall(config)) & set(names) - {name}
+    levels: list[list[str]] = []
+    while waiting := [name for name in names if not any(name in level for level in levels)]:
+        free = [name for name in waiting if not calls[name] & set(waiting)]
+        levels.append(free or waiting)  # a ring of callers: in whatever order
+    return levels

@@ -63,7 +63,7 @@ class EmbeddedLauncher:
                 if connection := self._join(launch, report):
                     return connection
                 _wait_until_gone(launch)
-                sweep_if_dead(launch)
+            _sweep_dead_launches(runtime)
             report("starting the supervisor")
             return self._start(runtime)
 
@@ -156,13 +156,17 @@ def connect_running() -> socket.socket | None:
     return None
 
 
-def sweep_if_dead(launch: Path) -> bool:
-    """Clear up what a launch has left whose supervisor and guardian were both killed."""
-    if _supervisor_alive(launch):
-        return False
-    served = paths.cache_dir() / "launches" / launch.name
-    guardian.sweep(launch.name, [served, launch])
-    return True
+def _sweep_dead_launches(runtime: Path) -> None:
+    """Clear up what launches have left whose supervisor and guardian were both killed, or that
+    ended with the machine. A launch in another runtime folder may use the same cache and live."""
+    caches = paths.cache_dir() / "launches"
+    served = list(caches.iterdir()) if caches.is_dir() else []
+    for folder in [*_launches(runtime), *served]:
+        # A folder without its file may belong to a supervisor that is just starting.
+        young = time.time() - folder.stat().st_mtime < _HELLO_WITHIN
+        if _supervisor_alive(folder) or (young and not (folder / wire.LAUNCH_FILE).exists()):
+            continue
+        guardian.sweep(folder.name, [caches / folder.name, runtime / folder.name])
 
 
 def _runtime_dir() -> Path:

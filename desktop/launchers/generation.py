@@ -19,7 +19,7 @@ from desktop.triton.types import Endpoint
 from server_bundle.repository import Rendered
 
 _LIVE_WITHIN = 60.0
-_STOP_WITHIN = 3.0
+_STOP_WITHIN = 2.5
 _STUB_INTERVAL = 0.25
 _INDEX_INTERVAL = 2.0
 

@@ -226,9 +226,9 @@ class Supervisor:
             "launch_id": self.launch_id,
             "supervisor": os.getpid(),
             "started": process_start(os.getpid()),
-            "served": str(self.folders.served),
         }
-        (self.folders.run / wire.LAUNCH_FILE).write_text(json.dumps(content))
+        for folder in self.folders.all():
+            (folder / wire.LAUNCH_FILE).write_text(json.dumps(content))
 
     def _start_guardian(self) -> None:
         reading, self._guardian_pipe = os.pipe()
