@@ -1,0 +1,116 @@
+"""The running application: QApplication, look, language, session, window, and their end."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import cast
+
+from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Slot
+from PySide6.QtWidgets import QApplication
+
+from desktop import paths
+from desktop.launchers.base import Lease
+from desktop.triton.client import TritonClient
+from desktop.triton.types import Endpoint
+from desktop.ui.icons import app_icon
+from desktop.ui.language import LanguageChoice, LanguageManager
+from desktop.ui.main_window import MainWindow
+from desktop.ui.session import Client, ServerSession
+from desktop.ui.tasks import Background
+from desktop.ui.theme import ThemeChoice, ThemeManager
+
+
+class Application(QObject):
+    """Everything the window needs, made in order and closed in the opposite one."""
+
+    def __init__(
+        self,
+        argv: list[str],
+        acquire: Callable[[], Lease],
+        client: Callable[[Endpoint], Client] = TritonClient,
+    ) -> None:
+        self.qt = cast(QApplication, QApplication.instance()) or QApplication(argv)
+        super().__init__()
+        self.qt.setApplicationName("tritalk")
+        self.qt.setOrganizationName("tritalk")
+        self.qt.setApplicationDisplayName("Tritalk")
+        self.qt.setDesktopFileName("tritalk")
+        self.qt.setWindowIcon(app_icon())
+        self.settings = QSettings(
+            str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat
+        )
+        self.theme = ThemeManager(self.qt, self._theme_choice())
+        self.language = LanguageManager(self.qt, self._language_choice())
+        self.session = ServerSession(Background(self), acquire, client, parent=self)
+        self.window = MainWindow(self.session)
+        rail = self.window.rail
+        rail.theme_actions[self.theme.choice].setChecked(True)
+        rail.language_actions[self.language.choice].setChecked(True)
+        rail.theme_chosen.connect(self._choose_theme)
+        rail.language_chosen.connect(self._choose_language)
+
+    def run(self) -> int:
+        """Show the window and run until it is closed or a signal asks to end."""
+        wakeup = self._end_on_signals()
+        try:
+            self.window.show()
+            self.session.start()
+            return self.qt.exec()
+        finally:
+            self.close()
+            wakeup()
+
+    def close(self) -> None:
+        """End all work and release the server. Blocks; no window is shown any more."""
+        self.window.hide()
+        self.session.close()
+
+    def _theme_choice(self) -> ThemeChoice:
+        value = self.settings.value("theme")
+        return "light" if value == "light" else "dark" if value == "dark" else "system"
+
+    def _language_choice(self) -> LanguageChoice:
+        value = self.settings.value("language")
+        return "en" if value == "en" else "zh" if value == "zh" else "system"
+
+    @Slot(str)
+    def _choose_theme(self, choice: str) -> None:
+        self.theme.apply(cast(ThemeChoice, choice))
+        self.settings.setValue("theme", choice)
+
+    @Slot(str)
+    def _choose_language(self, choice: str) -> None:
+        self.language.apply(cast(LanguageChoice, choice))
+        self.settings.setValue("language", choice)
+
+    def _end_on_signals(self) -> Callable[[], None]:
+        """Let SIGINT and SIGTERM close the window: Python only sees them between its own steps,
+        which do not come while Qt waits, so they wake Qt through a socket."""
+        if sys.platform == "win32":
+            return lambda: None
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        before_fd = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+
+        def quit_window(number: int, frame: FrameType | None) -> None:
+            self.qt.quit()
+
+        before = {n: signal.signal(n, quit_window) for n in (signal.SIGINT, signal.SIGTERM)}
+        notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read, self)
+        # Reading is enough: returning into Python runs the handler.
+        notifier.activated.connect(lambda: ours.recv(64))
+
+        def restore() -> None:
+            notifier.setEnabled(False)
+            signal.set_wakeup_fd(before_fd)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            ours.close()
+            theirs.close()
+
+        return restore

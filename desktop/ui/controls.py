@@ -1,0 +1,45 @@
+"""Small makers of widgets with the object names that ``app.qss`` styles."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
+
+
+def label(parent: QWidget | None, style: str, *, wrap: bool = False) -> QLabel:
+    result = QLabel(parent)
+    result.setObjectName(style)
+    result.setWordWrap(wrap)
+    return result
+
+
+def frame(parent: QWidget | None, style: str) -> QFrame:
+    result = QFrame(parent)
+    result.setObjectName(style)
+    return result
+
+
+def primary_button(parent: QWidget | None) -> QPushButton:
+    """The one button of a page in the accent colour."""
+    result = QPushButton(parent)
+    result.setObjectName("primary")
+    return result
+
+
+def scrolled(parent: QWidget, content: QWidget) -> QScrollArea:
+    """``content`` in an area that scrolls but takes no focus of its own."""
+    content.setObjectName("scrolled")
+    area = QScrollArea(parent)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    area.setWidget(content)
+    return area
+
+
+def set_level(widget: QWidget, level: str) -> None:
+    """Set the ``level`` that the style sheet colours by, and have it looked at again."""
+    widget.setProperty("level", level)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)

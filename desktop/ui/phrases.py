@@ -1,0 +1,99 @@
+"""Sentences that come from the server and the launcher, in the language of the window.
+
+They arrive in English, some with names and numbers in them. Each is listed here as a template, so
+that it can be translated; a sentence that is not listed is shown as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+
+_SOURCES = (
+    # Why this launcher.
+    QT_TRANSLATE_NOOP(
+        "phrases", "no NVIDIA GPU and no Docker engine found; using the built-in Triton"
+    ),
+    QT_TRANSLATE_NOOP("phrases", "no NVIDIA GPU found; using the built-in Triton"),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "an NVIDIA GPU but no Docker engine found; using the built-in Triton on the CPU",
+    ),
+    QT_TRANSLATE_NOOP("phrases", "the built-in Triton needs no image; using it, on the CPU"),
+    QT_TRANSLATE_NOOP("phrases", "chosen by the user"),
+    # What the launcher is doing.
+    QT_TRANSLATE_NOOP("phrases", "looking for a server"),
+    QT_TRANSLATE_NOOP("phrases", "starting the supervisor"),
+    QT_TRANSLATE_NOOP("phrases", "waiting for the previous server to stop"),
+    QT_TRANSLATE_NOOP("phrases", "waiting for another start to finish"),
+    QT_TRANSLATE_NOOP("phrases", "preparing the model repository"),
+    QT_TRANSLATE_NOOP("phrases", "starting Triton"),
+    QT_TRANSLATE_NOOP("phrases", "loading {0} ({1} of {2})"),
+    QT_TRANSLATE_NOOP("phrases", "running without {0}"),
+    QT_TRANSLATE_NOOP("phrases", "ready"),
+    QT_TRANSLATE_NOOP("phrases", "restarting Triton: {0}"),
+    QT_TRANSLATE_NOOP("phrases", "the process of the model {0} was killed"),
+    QT_TRANSLATE_NOOP("phrases", "stopping: {0}"),
+    QT_TRANSLATE_NOOP("phrases", "stopped: {0}"),
+    QT_TRANSLATE_NOOP("phrases", "ended: its supervisor was killed"),
+    QT_TRANSLATE_NOOP("phrases", "Triton failed {0} times in a row: {1}"),
+    # What is wrong with a request, or with its server.
+    QT_TRANSLATE_NOOP("phrases", "the message is empty; write something first"),
+    QT_TRANSLATE_NOOP("phrases", "the message has {0} characters; this model reads at most {1}"),
+    QT_TRANSLATE_NOOP("phrases", "the server ended the request"),
+    QT_TRANSLATE_NOOP("phrases", "the Triton server does not answer; it may be restarting"),
+    QT_TRANSLATE_NOOP("phrases", "the server is not running"),
+    QT_TRANSLATE_NOOP("phrases", "the server did not become ready"),
+    QT_TRANSLATE_NOOP("phrases", "the reply broke off"),
+)
+
+_TEMPLATES = tuple(str(source) for source in _SOURCES)
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Each template with the expression its sentences match; plain ones come first."""
+    result = []
+    for template in sorted(_TEMPLATES, key=lambda t: "{" in t):
+        parts = (re.escape(part) for part in re.split(r"\{\d\}", template))
+        result.append((re.compile("(.+?)".join(parts)), template))
+    return tuple(result)
+
+
+def known(phrase: str) -> bool:
+    """Whether the phrase is one that can be translated."""
+    return any(pattern.fullmatch(_bare(phrase)) for pattern, _ in _patterns())
+
+
+def phrase_words(phrase: str) -> str:
+    """The phrase translated, parts that are phrases themselves included; else as it came."""
+    bare = _bare(phrase)
+    for pattern, template in _patterns():
+        if match := pattern.fullmatch(bare):
+            translated = QCoreApplication.translate("phrases", template)
+            return _capital(translated.format(*(_inner(group) for group in match.groups())))
+    return _capital(bare)
+
+
+def sentence(phrase: str) -> str:
+    """The phrase as a sentence, with the full stop of the language."""
+    words = phrase_words(phrase)
+    if not words or words[-1] in ".!?。！？":
+        return words
+    stop = "。" if words[-1] > "\u2e7f" else "."
+    return words + stop
+
+
+def _inner(part: str) -> str:
+    words = phrase_words(part)
+    return words if known(part) and words != _capital(part) else part
+
+
+def _bare(phrase: str) -> str:
+    return " ".join(phrase.split()).removesuffix(".")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

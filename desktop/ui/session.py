@@ -1,0 +1,215 @@
+"""The window's side of a server: its lease, its client, and requests as background tasks.
+
+Requests made while the server starts wait for it on a worker; when the server is replaced, the next
+request gets a client of the new one. Nothing here blocks the GUI thread except :meth:`close`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from desktop.launchers.base import Lease, ServerState, ServerStatus
+from desktop.triton.client import ChatStream, TritonClient
+from desktop.triton.types import (
+    Endpoint,
+    Finished,
+    ParsedAddress,
+    Sampling,
+    ServerUnavailable,
+    Token,
+)
+from desktop.ui.tasks import Background, Task
+
+log = logging.getLogger(__name__)
+
+# A first start compiles nothing but loads torch in several stubs; a slow disk needs its time.
+_START_TIMEOUT_S = 180.0
+
+SERVING = (ServerState.READY, ServerState.DEGRADED)
+ENDED = (ServerState.STOPPED, ServerState.FAILED)
+
+
+class Client(Protocol):
+    """What the window needs of :class:`TritonClient`."""
+
+    def chat(
+        self, text: str, history: Sequence[str] = (), sampling: Sampling | None = None
+    ) -> ChatStream: ...
+    def parse(self, texts: Sequence[str]) -> list[ParsedAddress]: ...
+    def close(self) -> None: ...
+
+
+class Reply:
+    """A reply on its way: its task, and the events that have arrived but were not shown yet."""
+
+    def __init__(self) -> None:
+        self.task: Task | None = None
+        self._events: SimpleQueue[Token | Finished] = SimpleQueue()
+
+    def put(self, event: Token | Finished) -> None:
+        self._events.put(event)
+
+    def take(self) -> list[Token | Finished]:
+        """All events since the last call; never blocks."""
+        events: list[Token | Finished] = []
+        while True:
+            try:
+                events.append(self._events.get_nowait())
+            except Empty:
+                return events
+
+
+class ServerSession(QObject):
+    """Holds one lease for the window's life and turns its status into signals."""
+
+    status_changed = Signal(object)
+
+    _status_arrived = Signal(object)
+
+    def __init__(
+        self,
+        background: Background,
+        acquire: Callable[[], Lease],
+        client: Callable[[Endpoint], Client] = TritonClient,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.background = background
+        self._acquire = acquire
+        self._new_client = client
+        self._status = ServerStatus("", "", ServerState.STARTING)
+        self._lease: Lease | None = None
+        self._client: Client | None = None
+        self._client_endpoint: Endpoint | None = None
+        self._changed = threading.Condition()
+        self._closing = False
+        # Statuses of a lease that was given up for a new attempt are not for us any more.
+        self._attempt = 0
+        self._status_arrived.connect(self._announce, Qt.ConnectionType.QueuedConnection)
+
+    # On the GUI thread.
+
+    @property
+    def status(self) -> ServerStatus:
+        with self._changed:
+            return self._status
+
+    def start(self) -> None:
+        """Acquire a server, or try again after a failure. Returns at once."""
+        with self._changed:
+            self._attempt += 1
+            attempt = self._attempt
+        self._set_status(attempt, ServerStatus("", "", ServerState.STARTING))
+        self.background.run(lambda task: self._take_lease(attempt))
+
+    def chat(
+        self,
+        text: str,
+        history: Sequence[str],
+        sampling: Sampling | None,
+        *,
+        succeeded: Callable[[Any], None],
+        failed: Callable[[Exception], None],
+    ) -> Reply:
+        """Stream a reply; the task succeeds or fails when the stream has ended."""
+        reply = Reply()
+
+        def work(task: Task) -> None:
+            stream = self._wait_client(task).chat(text, tuple(history), sampling)
+            task.on_cancel(stream.cancel)
+            for event in stream:
+                reply.put(event)
+
+        reply.task = self.background.run(work, succeeded=succeeded, failed=failed)
+        return reply
+
+    def parse(
+        self,
+        text: str,
+        *,
+        succeeded: Callable[[ParsedAddress], None],
+        failed: Callable[[Exception], None],
+    ) -> Task:
+        def work(task: Task) -> ParsedAddress:
+            return self._wait_client(task).parse([text])[0]
+
+        return self.background.run(work, succeeded=succeeded, failed=failed)
+
+    def cancel(self, task: Task) -> None:
+        self.background.cancel(task)
+        with self._changed:
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End every request, then the lease. Blocks until all threads are joined."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            lease, self._lease = self._lease, None
+        self.background.close()
+        with self._changed:
+            # An acquisition that was under way has ended by now and may have left its lease.
+            late, self._lease = self._lease, None
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+        for held in (lease, late):
+            if held is not None:
+                held.close()
+
+    # On workers and on the lease's own thread.
+
+    def _take_lease(self, attempt: int) -> None:
+        with self._changed:
+            old, self._lease = self._lease, None
+        if old is not None:
+            old.close()
+        try:
+            lease = self._acquire()
+        except Exception as error:
+            log.exception("no server could be acquired")
+            self._set_status(attempt, ServerStatus("", "", ServerState.FAILED, str(error)))
+            return
+        with self._changed:
+            self._lease = lease
+        lease.subscribe(lambda status: self._set_status(attempt, status))
+        self._set_status(attempt, lease.status())
+
+    def _set_status(self, attempt: int, status: ServerStatus) -> None:
+        with self._changed:
+            if attempt != self._attempt or self._closing:
+                return
+            self._status = status
+            self._changed.notify_all()
+        self._status_arrived.emit(status)
+
+    @Slot(object)
+    def _announce(self, status: ServerStatus) -> None:
+        self.status_changed.emit(status)
+
+    def _wait_client(self, task: Task) -> Client:
+        """A client of the server that serves now; waits for one that is starting."""
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        with self._changed:
+            while self._status.state not in SERVING:
+                if self._status.state in ENDED:
+                    raise ServerUnavailable(self._status.message or "the server is not running")
+                left = deadline - time.monotonic()
+                if task.cancelled or self._closing or left <= 0:
+                    raise ServerUnavailable("the server did not become ready")
+                self._changed.wait(left)
+            endpoint, old = self._status.endpoint, None
+            if self._client is None or self._client_endpoint != endpoint:
+                old = self._client
+                self._client, self._client_endpoint = self._new_client(endpoint), endpoint
+            client = self._client
+        if old is not None:
+            old.close()
+        return client

@@ -1,0 +1,222 @@
+"""The look in one place: what ``resources/style/tokens.json`` says, as Qt takes it."""
+
+from __future__ import annotations
+
+import json
+import string
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+
+SchemeName = Literal["light", "dark"]
+ThemeChoice = Literal["system", "light", "dark"]
+
+#: Below this probability a token is underlined with dots, so that it reads without colour.
+UNDERLINE_BELOW = 0.2
+
+#: The 13 entity types of the address network in their five families of colour.
+ENTITY_FAMILY = {
+    "prov": "division",
+    "city": "division",
+    "district": "division",
+    "town": "division",
+    "community": "community",
+    "road": "road",
+    "roadno": "road",
+    "poi": "place",
+    "subpoi": "place",
+    "houseno": "building",
+    "cellno": "building",
+    "floorno": "building",
+    "roomno": "building",
+}
+
+
+@cache
+def tokens() -> dict[str, Any]:
+    """The design tokens, as the file has them."""
+    data: dict[str, Any] = json.loads((RESOURCES / "style" / "tokens.json").read_text("utf-8"))
+    return data
+
+
+def space(step: int) -> int:
+    """The ``step``-th distance of the 4-pixel grid: 4, 8, 12, 16, 24, 32."""
+    return int(tokens()["space"][step])
+
+
+def radius(name: str) -> int:
+    return int(tokens()["radius"][name])
+
+
+def _luminance(color: QColor) -> float:
+    """Relative luminance of WCAG 2.2."""
+
+    def linear(channel: float) -> float:
+        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+    r, g, b = (linear(c) for c in (color.redF(), color.greenF(), color.blueF()))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """Contrast ratio of WCAG 2.2, 1 to 21."""
+    a, b = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (a + 0.05) / (b + 0.05)
+
+
+class Theme:
+    """One colour scheme. Sizes and fonts are the same in both."""
+
+    def __init__(self, scheme: SchemeName) -> None:
+        self.scheme: SchemeName = scheme
+        self._colors = {name: QColor(value) for name, value in tokens()[scheme].items()}
+        accent = self._colors["accent"]
+        candidates = [QColor("#FFFFFF"), QColor(tokens()["dark"]["window"])]
+        self._colors["on_accent"] = max(candidates, key=lambda c: contrast(c, accent))
+        # Qt reads eight digits as #AARRGGBB, the tokens write #RRGGBBAA; only "no tint" has them.
+        self._tints = [
+            None if len(value) == 9 else QColor(value) for value in tokens()["confidence"][scheme]
+        ]
+
+    def color(self, name: str) -> QColor:
+        return QColor(self._colors[name])
+
+    def tint(self, probability: float) -> QColor | None:
+        """The background for a token of this probability; ``None`` means no tint."""
+        for stop, color in zip(tokens()["confidence"]["stops"], self._tints, strict=True):
+            if probability >= stop:
+                return color
+        return self._tints[-1]
+
+    def tints(self) -> list[QColor | None]:
+        """The scale from sure to unsure, for the legend."""
+        return list(self._tints)
+
+    def entity(self, entity_type: str) -> QColor:
+        """The background for an entity type; an unknown type gets the neutral one."""
+        family = ENTITY_FAMILY.get(entity_type)
+        if family is None:
+            return self.color("sunken")
+        return QColor(tokens()["entity"][family][self.scheme])
+
+    def score(self, value: float) -> QColor:
+        """The text colour of a score: sure, to be checked, doubtful."""
+        return self.color("ok" if value >= 0.9 else "text" if value >= 0.6 else "warn")
+
+    def palette(self) -> QPalette:
+        palette = QPalette()
+        roles = {
+            QPalette.ColorRole.Window: "window",
+            QPalette.ColorRole.WindowText: "text",
+            QPalette.ColorRole.Base: "surface",
+            QPalette.ColorRole.AlternateBase: "sunken",
+            QPalette.ColorRole.Text: "text",
+            QPalette.ColorRole.PlaceholderText: "text_3",
+            QPalette.ColorRole.Button: "surface",
+            QPalette.ColorRole.ButtonText: "text",
+            QPalette.ColorRole.BrightText: "danger",
+            QPalette.ColorRole.ToolTipBase: "surface",
+            QPalette.ColorRole.ToolTipText: "text",
+            QPalette.ColorRole.Highlight: "accent",
+            QPalette.ColorRole.HighlightedText: "on_accent",
+            QPalette.ColorRole.Link: "accent",
+            QPalette.ColorRole.LinkVisited: "accent",
+            QPalette.ColorRole.Accent: "accent",
+            QPalette.ColorRole.Mid: "line",
+            QPalette.ColorRole.Midlight: "line",
+            QPalette.ColorRole.Light: "surface",
+            QPalette.ColorRole.Dark: "line",
+            QPalette.ColorRole.Shadow: "line",
+        }
+        for role, name in roles.items():
+            palette.setColor(role, self.color(name))
+        for role in (
+            QPalette.ColorRole.WindowText,
+            QPalette.ColorRole.Text,
+            QPalette.ColorRole.ButtonText,
+        ):
+            palette.setColor(QPalette.ColorGroup.Disabled, role, self.color("text_3"))
+        return palette
+
+    def style_sheet(self) -> str:
+        """``app.qss`` with this scheme's colours, the sizes and the radii filled in."""
+        values: dict[str, str] = {name: color.name() for name, color in self._colors.items()}
+        values |= {f"radius_{k}": f"{v}px" for k, v in tokens()["radius"].items()}
+        values |= {f"size_{k}": f"{v}px" for k, v in tokens()["font"]["size"].items()}
+        values["font_mono"] = ", ".join(f'"{f}"' for f in _families("mono"))
+        template = (RESOURCES / "style" / "app.qss").read_text("utf-8")
+        return string.Template(template).substitute(values)
+
+
+@cache
+def _families(kind: str) -> tuple[str, ...]:
+    """The wanted families that are installed, in the order of the tokens."""
+    wanted = tokens()["font"]["family" if kind == "text" else "mono"]
+    installed = set(QFontDatabase.families())
+    return tuple(f for f in wanted if f in installed) or (wanted[-1],)
+
+
+def font(size: str = "body", *, bold: bool = False, mono: bool = False) -> QFont:
+    """A font of a token size (caption, small, body, title, page), measured in pixels."""
+    result = QFont()
+    result.setFamilies(list(_families("mono" if mono else "text")))
+    result.setStyleHint(QFont.StyleHint.Monospace if mono else QFont.StyleHint.SansSerif)
+    result.setPixelSize(int(tokens()["font"]["size"][size]))
+    result.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    return result
+
+
+def line_height(size: str = "body") -> int:
+    """The height of a line of running text in pixels, on the 4-pixel grid."""
+    exact = float(tokens()["font"]["line_height"]) * float(tokens()["font"]["size"][size])
+    return int(-(-exact // 4) * 4)
+
+
+class ThemeManager(QObject):
+    """Applies the chosen scheme to the application and follows the system where asked to."""
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, choice: ThemeChoice = "system") -> None:
+        super().__init__(app)
+        self._app = app
+        self.choice: ThemeChoice = choice
+        app.setStyle("Fusion")
+        app.setFont(font())
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+        self.apply(choice)
+
+    def apply(self, choice: ThemeChoice) -> None:
+        global _current
+        self.choice = choice
+        _current = Theme(self._system_scheme() if choice == "system" else choice)
+        self._app.setPalette(_current.palette())
+        self._app.setStyleSheet(_current.style_sheet())
+        self.changed.emit()
+
+    @staticmethod
+    def _system_scheme() -> SchemeName:
+        dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return "dark" if dark else "light"
+
+    @Slot()
+    def _system_changed(self) -> None:
+        if self.choice == "system" and self._system_scheme() != current().scheme:
+            self.apply("system")
+
+
+_current: Theme | None = None
+
+
+def current() -> Theme:
+    """The scheme in force. Painting code asks each time, so a switch needs only a repaint."""
+    global _current
+    if _current is None:
+        _current = Theme("light")
+    return _current

@@ -1,0 +1,145 @@
+"""What the model thought at one token: its probabilities, the likeliest alternatives as bars."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QGraphicsDropShadowEffect, QWidget
+
+from desktop.triton.types import Token
+from desktop.ui import theme
+
+_WIDTH = 320
+_PAD = 12
+_HEADER = 28
+_ROW = 24
+_NAME_WIDTH = 64
+_SHARE_WIDTH = 56
+_SHOWN = 8
+
+
+class TokenPopover(QWidget):
+    """Floats over the window beside the token; the mouse passes through it."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.setObjectName("popover")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        shadow = QGraphicsDropShadowEffect(self)
+        shadow.setBlurRadius(24)
+        shadow.setOffset(0, 4)
+        shadow.setColor(Qt.GlobalColor.black)
+        self.setGraphicsEffect(shadow)
+        self._shadow = shadow
+        self._token: Token | None = None
+        self._number = 0
+        self.hide()
+
+    @property
+    def token(self) -> Token | None:
+        return self._token if self.isVisible() else None
+
+    def show_for(self, token: Token, number: int, anchor: QRect) -> None:
+        """Show the ``number``-th token of a reply beside ``anchor`` (window coordinates)."""
+        self._token, self._number = token, number
+        rows = min(_SHOWN, len(token.alternatives))
+        self.resize(_WIDTH, _PAD + _HEADER + rows * _ROW + _PAD)
+        bounds = self._window.rect().adjusted(8, 8, -8, -8)
+        x = min(max(bounds.left(), anchor.left() - 40), bounds.right() - self.width())
+        below = anchor.bottom() + 8
+        y = below if below + self.height() <= bounds.bottom() else anchor.top() - 8 - self.height()
+        self.move(QPoint(x, max(bounds.top(), y)))
+        color = theme.current().color("text")
+        color.setAlpha(50 if theme.current().scheme == "light" else 0)
+        self._shadow.setColor(color)
+        self.setAccessibleName(self.words())
+        self.raise_()
+        self.show()
+        self.update()
+
+    def words(self) -> str:
+        """The same in one line, for a screen reader."""
+        if self._token is None:
+            return ""
+        head = f"{self._title()} {self._figures()}"
+        rest = "; ".join(
+            f"{self.spell(a.text)} {a.probability:.1%}" for a in self._token.alternatives[:_SHOWN]
+        )
+        return f"{head}: {rest}"
+
+    def spell(self, text: str) -> str:
+        """A token as a person can see it."""
+        if text in ("[SEP]", ""):
+            return self.tr("(end)")
+        return text.replace("\n", "↵").replace(" ", "␣")
+
+    def _title(self) -> str:
+        assert self._token is not None
+        return self.tr("“{0}” token {1}").format(self.spell(self._token.text), self._number)
+
+    def _figures(self) -> str:
+        assert self._token is not None
+        return self.tr("confidence {0} · probability {1}").format(
+            f"{self._token.confidence:.2f}", f"{self._token.probability:.2f}"
+        )
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._token is None:
+            return
+        look = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(look.color("line"), 1))
+        painter.setBrush(look.color("surface"))
+        radius = theme.radius("card")
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+
+        line = QRect(_PAD, _PAD - 4, self.width() - 2 * _PAD, _HEADER - 4)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(theme.font("small"))
+        painter.setPen(look.color("text_2"))
+        painter.drawText(line, right, self._figures())
+        taken = painter.fontMetrics().horizontalAdvance(self._figures()) + 8
+        painter.setFont(theme.font("small", bold=True))
+        painter.setPen(look.color("text"))
+        title = painter.fontMetrics().elidedText(
+            self._title(), Qt.TextElideMode.ElideMiddle, line.width() - taken
+        )
+        painter.drawText(line, left, title)
+        self._paint_bars(painter)
+        painter.end()
+
+    def _paint_bars(self, painter: QPainter) -> None:
+        assert self._token is not None
+        look = theme.current()
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        shown = self._token.alternatives[:_SHOWN]
+        longest = max((a.probability for a in shown), default=0.0) or 1.0
+        y = _PAD + _HEADER
+        for alternative in shown:
+            chosen = alternative.token_id == self._token.token_id
+            painter.setFont(theme.font("body", bold=chosen))
+            painter.setPen(look.color("accent" if chosen else "text"))
+            name = QRect(_PAD, y, _NAME_WIDTH, _ROW)
+            elide = Qt.TextElideMode.ElideRight
+            spelt = painter.fontMetrics().elidedText(
+                self.spell(alternative.text), elide, _NAME_WIDTH
+            )
+            painter.drawText(name, left, spelt)
+            x0 = _PAD + _NAME_WIDTH + 8
+            room = self.width() - _PAD - _SHARE_WIDTH - 8 - x0
+            bar = QRectF(x0, y + 8, max(2.0, room * alternative.probability / longest), 8)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(look.color("accent"))
+            painter.setOpacity(1.0 if chosen else 0.55)
+            painter.drawRoundedRect(bar, 3, 3)
+            painter.setOpacity(1.0)
+            painter.setFont(theme.font("small"))
+            painter.setPen(look.color("text_2"))
+            share = QRect(self.width() - _PAD - _SHARE_WIDTH, y, _SHARE_WIDTH, _ROW)
+            painter.drawText(share, right, f"{alternative.probability:.1%}")
+            y += _ROW
