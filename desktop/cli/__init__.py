@@ -1,0 +1,1 @@
+"""The command line: every job of the window, for terminals and scripts."""

@@ -9,7 +9,6 @@ import json
 import queue
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
@@ -208,16 +207,39 @@ class TritonClient:
     def parse_each(self, texts: Iterable[str]) -> Iterator[ParsedAddress | TritalkError]:
         """Parse addresses one by one, answers in order; a wrong text costs only its own answer.
 
-        Requests overlap, so that the server can batch them; ``texts`` is read no further ahead than
-        that takes.
+        ``texts`` is read by a thread of its own, a bounded number ahead of the answers: requests
+        overlap, so that the server can batch them, and yet each answer comes as soon as it is
+        there, also where the texts come slowly (somebody typing).
         """
-        pending: deque[queue.SimpleQueue[Any]] = deque()
-        for text in texts:
-            pending.append(self._send_address(text))
-            if len(pending) >= _WINDOW:
-                yield _address(pending.popleft().get())
-        while pending:
-            yield _address(pending.popleft().get())
+        pending: queue.Queue[queue.SimpleQueue[Any] | Exception | None] = queue.Queue(_WINDOW)
+        abandoned = threading.Event()
+
+        def put(item: queue.SimpleQueue[Any] | Exception | None) -> None:
+            while not abandoned.is_set():
+                try:
+                    pending.put(item, timeout=0.2)
+                except queue.Full:
+                    continue
+                return
+
+        def send() -> None:
+            try:
+                for text in texts:
+                    put(self._send_address(text))
+                    if abandoned.is_set():
+                        return
+                put(None)
+            except Exception as error:
+                put(error)
+
+        threading.Thread(target=send, name="addresses", daemon=True).start()
+        try:
+            while (answer := pending.get()) is not None:
+                if isinstance(answer, Exception):
+                    raise answer
+                yield _address(answer.get())
+        finally:
+            abandoned.set()
 
     def _send_address(self, text: str) -> queue.SimpleQueue[Any]:
         answer: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -37,13 +37,15 @@ class Sampling:
     """Sampling parameters of one reply; ``None`` leaves the choice to the model's own defaults.
 
     temperature 0..2 (0 = greedy), top_p (0, 1], top_k 0..vocabulary (0 = off), max_tokens
-    1..context, repetition_penalty (0, 2], no_repeat_ngram_size 0..16 (0 = off), seed 0..2**63-1.
+    1..context, min_tokens 0..max_tokens, repetition_penalty (0, 2], no_repeat_ngram_size 0..16
+    (0 = off), seed 0..2**63-1.
     """
 
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
     max_tokens: int | None = None
+    min_tokens: int | None = None
     repetition_penalty: float | None = None
     no_repeat_ngram_size: int | None = None
     seed: int | None = None

@@ -8,17 +8,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import (
-    NoRepeatNGramLogitsProcessor,
-    RepetitionPenaltyLogitsProcessor,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-)
 
 from server_bundle.chitchat.folder import Vocabulary
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.sampling import RowState, Sampled, sample
+from tests.support.sampling import expected_distribution
 
 V = 1000
 VOCABULARY = Vocabulary(size=V, stop=2, banned=(0, 1, 3, 998, 999))
@@ -26,27 +20,6 @@ VOCABULARY = Vocabulary(size=V, stop=2, banned=(0, 1, 3, 998, 999))
 
 def logits(seed: int, spread: float = 3.0) -> torch.Tensor:
     return torch.randn(1, V, generator=torch.Generator().manual_seed(seed)) * spread
-
-
-def expected_distribution(raw: torch.Tensor, row: RowState) -> torch.Tensor:
-    """The distribution by transformers' processors, in the order design.md gives."""
-    p = row.parameters
-    work = raw.clone()
-    work[:, list(VOCABULARY.banned)] = -torch.inf
-    if len(row.reply) < max(1, p.min_tokens):
-        work[:, VOCABULARY.stop] = -torch.inf
-    reply = torch.tensor([row.reply], dtype=torch.long)
-    if p.no_repeat_ngram_size and row.reply:
-        work = NoRepeatNGramLogitsProcessor(p.no_repeat_ngram_size)(reply, work)
-    if p.repetition_penalty != 1.0:
-        everything = torch.tensor([[*row.prompt, *row.reply]], dtype=torch.long)
-        work = RepetitionPenaltyLogitsProcessor(p.repetition_penalty)(everything, work)
-    work = TemperatureLogitsWarper(p.temperature)(None, work)
-    if p.top_k:
-        work = TopKLogitsWarper(p.top_k)(None, work)
-    if p.top_p < 1:
-        work = TopPLogitsWarper(p.top_p)(None, work)
-    return work.softmax(-1)[0]
 
 
 def draws(
@@ -96,10 +69,7 @@ def test_distribution_agrees_with_transformers(
         min_tokens=min_tokens,
     )
     result = draws(raw, parameters, reply, 8)
-    row = RowState(parameters, prompt=[5, 6, 7, 8])
-    for token in reply:
-        row.append(token)
-    expected = expected_distribution(raw, row)
+    expected = expected_distribution(raw, parameters, VOCABULARY, prompt=[5, 6, 7, 8], reply=reply)
     plain = raw.softmax(-1)[0]
     for sampled in result:
         assert expected[sampled.token] > 0
@@ -117,7 +87,7 @@ def test_distribution_agrees_with_transformers(
 def test_frequencies_follow_the_distribution(top_p: float) -> None:
     raw = logits(1, spread=2.0)
     parameters = SamplingParameters(temperature=0.9, top_p=top_p, top_k=30)
-    expected = expected_distribution(raw, RowState(parameters, prompt=[]))
+    expected = expected_distribution(raw, parameters, VOCABULARY)
     n = 4000
     counts = Counter(s.token for s in draws(raw, parameters, [], n))
     for token in expected.topk(10).indices.tolist():

@@ -1,0 +1,141 @@
+"""``tritalk chat``: one reply, or a conversation in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from desktop.cli.session import server_session
+from desktop.triton.client import ChatStream, TritonClient
+from desktop.triton.types import Finished, InvalidInput, Sampling, Token, TritalkError
+
+_NUMBERS: dict[str, tuple[Callable[[str], float | int], str]] = {
+    "temperature": (float, "0 to 2; 0 always takes the likeliest token"),
+    "top-p": (float, "share of probability kept, above 0 and at most 1"),
+    "top-k": (int, "number of tokens kept; 0 keeps all"),
+    "max-tokens": (int, "longest reply in tokens"),
+    "repetition-penalty": (float, "above 0, at most 2; 1 is none"),
+    "no-repeat-ngram-size": (int, "no n-gram of this length twice in a reply; 0 is off"),
+    "seed": (int, "the same seed gives the same reply"),
+}
+# Shades of one hue as in the window: the less probable, the stronger (256-colour backgrounds).
+_SHADES = ((0.9, ""), (0.7, "230"), (0.5, "223"), (0.3, "216"), (0.0, "209"))
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "chat",
+        help="stream a reply, or talk in a loop",
+        description="Stream one reply to TEXT, or talk in a loop without TEXT.",
+    )
+    parser.add_argument("text", nargs="?", metavar="TEXT", help="what to say; none: a conversation")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="one JSON object a token as it arrives, then one with the figures",
+    )
+    for name, (kind, explanation) in _NUMBERS.items():
+        parser.add_argument(f"--{name}", type=kind, metavar="N", help=explanation)
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    names = (name.replace("-", "_") for name in _NUMBERS)
+    sampling = Sampling(**{name: getattr(arguments, name) for name in names})
+    show: Callable[[Token | Finished], None] = show_json if arguments.json else Terminal()
+    if arguments.text is not None and not arguments.text.strip():
+        raise InvalidInput("the message is empty; write something first")
+    with server_session() as client:
+        if arguments.text is not None:
+            stream_reply(client.chat(arguments.text, sampling=sampling), show)
+            return 0
+        return _converse(client, sampling, show)
+
+
+def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -> Finished:
+    """Show a reply as it arrives. Ctrl+C stops the server's computation too, then goes on up."""
+    try:
+        for event in stream:
+            show(event)
+            if isinstance(event, Finished):
+                return event
+    finally:
+        stream.cancel()
+    raise AssertionError("a stream ends with Finished")
+
+
+def _converse(
+    client: TritonClient, sampling: Sampling, show: Callable[[Token | Finished], None]
+) -> int:
+    history: list[str] = []
+    failed = False
+    for text in _lines():
+        try:
+            finished = stream_reply(client.chat(text, history, sampling), show)
+        except TritalkError as error:
+            print(f"tritalk: {error}", file=sys.stderr)
+            failed = True
+            continue
+        except KeyboardInterrupt:
+            if not sys.stdin.isatty():
+                raise
+            print()
+            continue
+        if finished.reply:
+            history += [text, finished.reply]
+    return 1 if failed else 0
+
+
+def _lines() -> Iterator[str]:
+    """What is typed or piped in, line by line, blank lines left out."""
+    interactive = sys.stdin.isatty()
+    while True:
+        if interactive:
+            print("> ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            return
+        if line.strip():
+            yield line.rstrip("\r\n")
+
+
+def show_json(event: Token | Finished) -> None:
+    print(json.dumps(asdict(event), ensure_ascii=False), flush=True)
+
+
+class Terminal:
+    """Shows tokens tinted by their probability where the terminal has colours, and the figures.
+
+    ``numbers`` writes each token's probability behind it instead.
+    """
+
+    def __init__(self, *, numbers: bool = False) -> None:
+        self._numbers = numbers
+        self._colours = sys.stdout.isatty() and not numbers
+
+    def __call__(self, event: Token | Finished) -> None:
+        if isinstance(event, Token):
+            print(self._token(event), end="", flush=True)
+            return
+        figures = [f"{event.tokens} tokens"]
+        if event.seconds_to_first_token is not None:
+            figures.append(f"first after {event.seconds_to_first_token * 1000:.0f} ms")
+        if event.tokens_per_second is not None:
+            figures.append(f"{event.tokens_per_second:.0f} tokens/s")
+        figures.append(event.finish_reason)
+        print(f"\n({', '.join(figures)})", flush=True)
+
+    def _token(self, token: Token) -> str:
+        text = _printable(token.text)
+        if self._numbers:
+            return f"{text} {token.probability:.2f}  "
+        shade = next(s for limit, s in _SHADES if token.probability >= limit)
+        return f"\033[48;5;{shade};38;5;16m{text}\033[0m" if self._colours and shade else text
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -1,0 +1,72 @@
+"""``tritalk``: without a command the window, or without a display the same job in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from desktop.cli import chat, demo, display, doctor, parse, server
+from desktop.launchers.base import LaunchError
+from desktop.triton.types import InvalidInput, TritalkError
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tritalk",
+        description="Chat with a Chinese GPT and clean Chinese addresses on your own Triton.",
+        epilog="Without a command the window opens. Exit codes: 0 done, 1 failed, 2 wrong input.",
+    )
+    parser.set_defaults(func=open_window)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for module in (chat, parse, server, doctor):
+        module.add_parser(commands)
+    return parser
+
+
+def open_window(arguments: argparse.Namespace) -> int:
+    problem = display.problem()
+    if problem:
+        print(f"{problem} Doing the same job in the terminal.", flush=True)
+        return demo.run()
+    from desktop.app import run_window
+
+    return run_window(sys.argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # Chinese must come out whatever the locale says
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    with contextlib.suppress(AttributeError):
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
+    # A closed terminal or a `kill` ends us like Ctrl+C: leases are released on the way out.
+    signal.signal(signal.SIGTERM, _interrupt)
+    with contextlib.suppress(AttributeError):
+        signal.signal(signal.SIGHUP, _interrupt)
+    arguments = build_parser().parse_args(argv)
+    try:
+        return int(arguments.func(arguments))
+    except InvalidInput as error:
+        return _fail(error, 2)
+    except (TritalkError, LaunchError) as error:
+        return _fail(error, 1)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output has enough, as `head` does
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _fail(error: Exception, code: int) -> int:
+    print(f"tritalk: {error}", file=sys.stderr)
+    return code

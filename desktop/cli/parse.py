@@ -1,0 +1,93 @@
+"""``tritalk parse``: an address, or one a line, into entities and the official division."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from desktop.cli.session import server_session
+from desktop.triton.types import Division, InvalidInput, ParsedAddress, TritalkError
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "parse",
+        help="parse an address, or one a line from standard input",
+        description="Parse TEXT, or with - (or nothing) one address a line from standard input; "
+        "answers come in order. A wrong line costs only its own answer.",
+    )
+    parser.add_argument("text", nargs="?", default="-", metavar="TEXT", help="an address, or -")
+    parser.add_argument("--json", action="store_true", help="one JSON object an address")
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.text != "-" and not arguments.text.strip():
+        raise InvalidInput("the address is empty; write one first")
+    with server_session() as client:
+        if arguments.text != "-":
+            show(client.parse([arguments.text])[0], arguments.json)
+            return 0
+        texts: list[str] = []
+        failed = False
+        for i, answer in enumerate(client.parse_each(_lines(texts))):
+            text, texts[i] = texts[i], ""  # answered: a long input must not pile up
+            if isinstance(answer, TritalkError):
+                failed = True
+                show_error(text, answer, i + 1, arguments.json)
+            else:
+                show(answer, arguments.json)
+    return 1 if failed else 0
+
+
+def _lines(texts: list[str]) -> Iterator[str]:
+    for line in _raw_lines():
+        texts.append(line.decode("utf-8", "surrogateescape").rstrip("\r"))
+        yield texts[-1]
+
+
+def _raw_lines() -> Iterator[bytes]:
+    # Unbuffered: this runs in a daemon thread, and Python aborts at its end when such a thread
+    # still holds the lock of the buffered sys.stdin.
+    rest = b""
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stdin:  # noqa: PTH123
+        while block := stdin.read(65536):
+            *lines, rest = (rest + block).split(b"\n")
+            yield from lines
+    if rest:
+        yield rest
+
+
+def show(address: ParsedAddress, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(address), ensure_ascii=False), flush=True)
+        return
+    print(address.text)
+    for entity in address.entities:
+        print(f"  {entity.type:<10} {entity.text}  {entity.score:.2f}")
+    print(f"  {'division':<10} {describe(address.division) or 'not determined by the text'}")
+    others = [c for c in address.candidates if c != address.division]
+    for candidate in others[:5]:
+        print(f"  {'or':<10} {describe(candidate)}")
+    sys.stdout.flush()
+
+
+def show_error(text: str, error: TritalkError, line: int, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"text": text, "error": str(error)}, ensure_ascii=False), flush=True)
+    else:
+        print(f"tritalk: line {line}: {error}", file=sys.stderr)
+
+
+def describe(division: Division) -> str:
+    """A division in one line: its levels, its code, its confidence."""
+    levels = (division.province, division.city, division.district, division.town)
+    names = [name for name in levels if name]
+    if not names:
+        return ""
+    code = f" {division.code}" if division.code else ""
+    return f"{' '.join(names)}{code}  {division.confidence:.2f}"
