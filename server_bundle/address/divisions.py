@@ -23,6 +23,18 @@ SHORT_PROVINCES = {
     "澳门特别行政区": ("澳门",),
 }
 
+# Districts that were merged away and that people still write → keys of what holds them today.
+RENAMED = {
+    "闸北区": ("310106",), "卢湾区": ("310101",), "南汇区": ("310115",), "川沙县": ("310115",),
+    "宣武区": ("110102",), "崇文区": ("110101",),
+    "塘沽区": ("120116",), "汉沽区": ("120116",), "大港区": ("120116",),
+    "下城区": ("330105",), "江干区": ("330102",), "江东区": ("330212",),
+    "白下区": ("320104",), "下关区": ("320106",),
+    "沧浪区": ("320508",), "平江区": ("320508",), "金阊区": ("320508",),
+    "崇安区": ("320213",), "南长区": ("320213",), "北塘区": ("320213",),
+    "东山区": ("440104",), "萝岗区": ("440112",),
+}  # fmt: skip
+
 _NATION = (
     "蒙古族|回族|藏族|维吾尔族?|苗族|彝族|壮族|布依族|朝鲜族|满族|侗族|瑶族|白族|土家族|哈尼族|哈萨克族?|"
     "傣族|黎族|傈僳族|佤族|畲族|高山族|拉祜族|水族|东乡族|纳西族|景颇族|柯尔克孜族?|土族|达斡尔族|仫佬族|"
@@ -39,7 +51,7 @@ _NATION_TOWNSHIP = re.compile(rf"^(.{{2,}}?)(?:{_NATION})+乡$")
 
 
 def short_names(name: str, level: int) -> tuple[str, ...]:
-    """The names a person writes without the suffix: 余杭区 → 余杭; never shorter than two characters.
+    """The names people write without the suffix: 余杭区 → 余杭; two characters at least.
 
     Counties with one-character names (滑县) and 城区/郊区-like names have none.
     """

@@ -21,8 +21,8 @@ MASKED = -1e4
 
 @dataclass(frozen=True)
 class AddressConfig:
-    """``config.json`` of an address checkpoint. ``scale`` multiplies the entity scores: 1.0 in
-    checkpoints of the older kind, ``inner_dim ** -0.5`` in ours; sigmoid confidences depend on it."""
+    """``config.json`` of an address checkpoint. ``scale`` multiplies the entity scores (the
+    sigmoid confidences depend on it): 1.0 in older checkpoints, ``inner_dim ** -0.5`` in ours."""
 
     vocab_size: int
     num_labels_cls: int
@@ -76,6 +76,7 @@ class SelfAttention(nn.Module):
     def __init__(self, config: AddressConfig) -> None:
         super().__init__()
         self.heads = config.num_attention_heads
+        self.scale = (config.hidden_size // config.num_attention_heads) ** -0.5
         self.query = nn.Linear(config.hidden_size, config.hidden_size)
         self.key = nn.Linear(config.hidden_size, config.hidden_size)
         self.value = nn.Linear(config.hidden_size, config.hidden_size)
@@ -86,7 +87,7 @@ class SelfAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         query, key, value = (self._split(f(x)) for f in (self.query, self.key, self.value))
         # Written out: at these lengths the CPU's fused kernel trains several times slower.
-        weights = query @ key.transpose(-1, -2) * query.size(-1) ** -0.5
+        weights = query @ key.transpose(-1, -2) * self.scale
         weights = weights.masked_fill(mask, MASKED).softmax(-1)
         return (weights @ value).transpose(1, 2).flatten(2)
 

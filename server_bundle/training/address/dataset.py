@@ -13,7 +13,8 @@ from server_bundle.address.divisions import DivisionTable
 from server_bundle.address.entities import ENTITY_TYPES
 from server_bundle.address.features import SPECIAL_TOKENS, CharacterTokenizer
 from server_bundle.training.address import lexicon
-from server_bundle.training.address.grammar import Address, Grammar
+from server_bundle.training.address.grammar import Grammar
+from server_bundle.training.address.writer import Address
 
 POOL = 4096
 UNKNOWN_RATE = 0.004
@@ -55,11 +56,9 @@ def collate(
     mask = torch.zeros_like(ids)
     spans = torch.zeros(len(encoded), len(ENTITY_TYPES), length, length)
     for row, (tokens, address) in enumerate(zip(encoded, addresses, strict=True)):
-        if rng is not None:
-            tokens = [
-                tokenizer.unk_id if 0 < i < len(tokens) - 1 and rng.random() < UNKNOWN_RATE else t
-                for i, t in enumerate(tokens)
-            ]
+        for i in range(1, len(tokens) - 1):
+            if rng is not None and rng.random() < UNKNOWN_RATE:
+                tokens[i] = tokenizer.unk_id
         ids[row, : len(tokens)] = torch.tensor(tokens)
         mask[row, : len(tokens)] = 1
         for span in address.spans:

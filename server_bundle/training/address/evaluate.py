@@ -14,7 +14,7 @@ from server_bundle.address.features import CharacterTokenizer
 from server_bundle.address.global_pointer import decode
 from server_bundle.address.network import BertFourLevelArea
 from server_bundle.training.address.dataset import IGNORE, collate
-from server_bundle.training.address.grammar import Address
+from server_bundle.training.address.writer import Address
 
 
 def read_labelled(path: Path) -> list[Address]:

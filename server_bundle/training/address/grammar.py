@@ -8,15 +8,14 @@ same corpus.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from server_bundle.address.divisions import MUNICIPALITIES, DivisionTable, Node
-from server_bundle.address.entities import Span
+from server_bundle.address.divisions import DivisionTable
+from server_bundle.training.address import levels, names, notes, rooms
 from server_bundle.training.address import lexicon as lex
-from server_bundle.training.address import names, rooms
 from server_bundle.training.address.names import chance
+from server_bundle.training.address.writer import Address, Writer
 
 # Most parcels go to the east coast; the rest of the country still has its share.
 PROVINCE_WEIGHTS = {
@@ -28,35 +27,6 @@ OTHER_PROVINCE_WEIGHT = 1.3
 FULL_WIDTH = str.maketrans("0123456789ABCDEF-#", "０１２３４５６７８９ＡＢＣＤＥＦ－＃")
 
 
-@dataclass(frozen=True)
-class Address:
-    """One labelled example. ``area``: key of its district, or "" where the text names no division."""
-
-    text: str
-    spans: tuple[Span, ...]
-    area: str
-
-
-class Writer:
-    """Collects pieces of text and the type of each."""
-
-    def __init__(self) -> None:
-        self.pieces: list[tuple[str, str]] = []
-
-    def add(self, text: str, type_: str = "") -> None:
-        if text:
-            self.pieces.append((text, type_))
-
-    def finish(self, area: str) -> Address:
-        spans = []
-        position = 0
-        for text, type_ in self.pieces:
-            if type_:
-                spans.append(Span(position, position + len(text), type_))
-            position += len(text)
-        return Address("".join(text for text, _ in self.pieces), tuple(spans), area)
-
-
 class Grammar:
     """Draws addresses; ``table`` gives the divisions."""
 
@@ -64,6 +34,7 @@ class Grammar:
         self.rng = rng
         self.provinces = table.level(1)
         weights = [PROVINCE_WEIGHTS.get(p.name, OTHER_PROVINCE_WEIGHT) for p in self.provinces]
+        self.namesakes = [n for n in table.nodes.values() if n.level <= 2 and n.short]
         self.weights = list(accumulate(weights))
         self.areas = {p.key: [a for a in table.areas() if a.within(p)] for p in self.provinces}
         self.middles: tuple[tuple[float, Callable[[Writer, str], None]], ...] = (
@@ -81,14 +52,18 @@ class Grammar:
         rng = self.rng
         writer = Writer()
         if chance(rng, 0.07):
-            self._note_before(writer)
+            notes.before(writer, rng)
         province = rng.choices(self.provinces, cum_weights=self.weights)[0]
         area = rng.choice(self.areas[province.key])
         city = area.at(2)
         local = (city or area).short[0] if (city or area).short else ""
         if area.level == 3 and area.short and chance(rng, 0.4):
             local = area.short[0]
-        known = self._divisions(writer, area)
+        if chance(rng, 0.25):
+            # 浙江大学, 北京银行: names of a province or of a city elsewhere.
+            elsewhere = province if chance(rng, 0.5) else rng.choice(self.namesakes)
+            local = elsewhere.short[0]
+        known = levels.write(writer, area, rng)
         roll = rng.random()
         if not (known and roll < 0.02):
             if chance(rng, 0.05) and known:
@@ -96,131 +71,13 @@ class Grammar:
             roll = rng.random()
             next(draw for bound, draw in self.middles if roll < bound)(writer, local)
         if chance(rng, 0.09):
-            self._note_after(writer)
+            notes.after(writer, rng)
         if chance(rng, 0.025):
             writer.pieces = [piece for part in writer.pieces for piece in (part, (" ", ""))]
         address = writer.finish(area.key if known else "")
         if chance(rng, 0.02):
             address = Address(address.text.translate(FULL_WIDTH), address.spans, address.area)
         return address
-
-    # -- notes -----------------------------------------------------------------------------------
-
-    def _note_before(self, writer: Writer) -> None:
-        rng = self.rng
-        roll = rng.random()
-        if roll < 0.35:
-            writer.add(rng.choice(lex.NOTES_BEFORE))
-        if roll > 0.25:
-            writer.add(names.person(rng) + rng.choice((" ", "，", ",", " ", "")))
-            if chance(rng, 0.7):
-                writer.add(names.phone(rng) + rng.choice((" ", "，", ",", " ", "")))
-        if chance(rng, 0.06):
-            writer.add(f"{rng.randint(100000, 699999)}" + rng.choice((" ", "")))
-
-    def _note_after(self, writer: Writer) -> None:
-        rng = self.rng
-        joint = rng.choice(("", "", " ", "，", ",", " "))
-        roll = rng.random()
-        if roll < 0.55:
-            writer.add(joint + rng.choice(lex.NOTES_AFTER))
-        elif roll < 0.8:
-            writer.add((joint or " ") + names.person(rng))
-            if chance(rng, 0.7):
-                writer.add(rng.choice(("", " ")) + names.phone(rng))
-        elif roll < 0.92:
-            writer.add(joint + names.phone(rng))
-        else:
-            writer.add(rng.choice((" ", "，邮编", " 邮编：")) + str(rng.randint(100000, 699999)))
-
-    # -- divisions -------------------------------------------------------------------------------
-
-    def _divisions(self, writer: Writer, area: Node) -> bool:
-        """Writes some of the levels; returns whether anything that locates the area was written."""
-        rng = self.rng
-        chain = {node.level: node for node in area.chain()}
-        towns = [child for child in area.children if child.level == 4]
-        town = rng.choice(towns) if towns and chance(rng, 0.5) else None
-        roll = rng.random()
-        if roll < 0.34:
-            levels = {1, 2, 3}
-        elif roll < 0.55:
-            levels = {2, 3}
-        elif roll < 0.69:
-            levels = {3}
-        elif roll < 0.76:
-            levels = {2}
-        elif roll < 0.81:
-            levels = {1, 2}
-        elif roll < 0.85:
-            levels = {1, 3}
-        else:
-            levels = set()
-        if not levels and town is not None and chance(rng, 0.5):
-            town = None
-        separator = ""
-        if chance(rng, 0.07):
-            separator = rng.choice((" ", " ", "-", "/", ",", "，", "_", "、", " - ", "|"))
-        casual = chance(rng, 0.3)
-        nodes = [chain[level] for level in sorted(levels) if level in chain]
-        if town is not None:
-            nodes.append(town)
-        if not nodes:
-            return False
-        if chance(rng, 0.012):
-            writer.add(rng.choice(("中国", "中国 ", "中华人民共和国", "中国-")))
-        written: list[str] = []
-        for node in nodes:
-            name = self._written(node, casual)
-            kind = ("prov", "city", "district", "town")[node.level - 1]
-            if node.key in MUNICIPALITIES:
-                self._municipality(writer, node, levels, separator)
-            else:
-                writer.add(name, kind)
-            written.append(name)
-            if chance(rng, 0.012):
-                writer.add(separator + name)
-            writer.add(separator)
-        if chance(rng, 0.03):
-            # People's forms often hold the chosen region and then the whole address again.
-            again = nodes if chance(rng, 0.5) else nodes[-rng.randint(1, len(nodes)) :]
-            writer.add("".join(n.name for n in again))
-        elif chance(rng, 0.015):
-            writer.add(written[-1])
-        return any(node.level > 1 for node in nodes) or area.level == 1
-
-    def _municipality(self, writer: Writer, node: Node, levels: set[int], separator: str) -> None:
-        rng = self.rng
-        short = node.short[0]
-        roll = rng.random()
-        if levels == {2, 3} or roll < 0.55 or 2 not in levels:
-            writer.add(node.name if chance(rng, 0.7) else short, "prov")
-            return
-        writer.add(short if chance(rng, 0.6) else node.name, "prov")
-        writer.add(separator)
-        if roll < 0.93:
-            writer.add(node.name if chance(rng, 0.9) else short, "city")
-        else:
-            writer.add("市辖区")
-
-    def _written(self, node: Node, casual: bool) -> str:
-        rng = self.rng
-        drop = {1: 0.35, 2: 0.25, 3: 0.09, 4: 0.08}[node.level] * (2.0 if casual else 0.6)
-        name = node.name
-        if node.level == 3 and name.endswith("区") and len(name) == 3:
-            drop *= 0.7
-        if node.short and chance(rng, drop):
-            return node.short[0]
-        if node.level == 4 and name.endswith("街道"):
-            if chance(rng, 0.04):
-                return name + "办事处"
-            if chance(rng, 0.02):
-                return name[:-2] + "街办"
-            if chance(rng, 0.04):
-                return name[:-2] + rng.choice(("镇", "镇", "乡"))  # before it became a 街道
-        return name
-
-    # -- the rest --------------------------------------------------------------------------------
 
     def _road(self, writer: Writer, numbered: float) -> None:
         rng = self.rng
@@ -355,7 +212,10 @@ class Grammar:
         base = names.business_base(rng, city)
         roll = rng.random()
         if roll < 0.4:
-            writer.add(base + rng.choice(lex.TOWER_SUFFIXES), "poi")
+            tower = base + rng.choice(lex.TOWER_SUFFIXES)
+            if chance(rng, 0.05):
+                tower += rng.choice(("写字楼", "公寓", "商务楼", "商铺", "酒店式公寓"))
+            writer.add(tower, "poi")
         elif roll < 0.65:
             writer.add(base + rng.choice(lex.PARK_SUFFIXES), "poi")
         elif roll < 0.85:
@@ -392,8 +252,11 @@ class Grammar:
         if chance(rng, 0.85):
             self._road(writer, 0.85)
         roll = rng.random()
-        if roll < 0.25:
-            writer.add(names.company(rng, city), "subpoi")
+        if roll < 0.3:
+            inside = names.company(rng, city)
+            if chance(rng, 0.15):
+                inside += rng.choice(("北门", "南门", "东门", "西门", "大门"))
+            writer.add(inside, "subpoi")
         elif roll < 0.45:
             rooms.building(writer, rng)
         elif roll < 0.6:
@@ -441,7 +304,11 @@ class Grammar:
         writer.add(poi, "poi")
         writer.add(closing)
         roll = rng.random()
-        if roll < 0.2:
+        if roll < 0.02:
+            writer.add("（")
+            writer.add(rng.choice(lex.IN_PLACE), "subpoi")
+            writer.add("）")
+        elif roll < 0.2:
             writer.add(rng.choice(lex.IN_PLACE), "subpoi")
         elif roll < 0.3:
             writer.add(names.shop(rng) if chance(rng, 0.7) else names.company(rng, city), "subpoi")
@@ -458,7 +325,12 @@ class Grammar:
         elif roll < 0.53:
             writer.add(rng.choice(("门口", "大堂", "内", "院内", "旁边", "大厅")))
         elif roll < 0.57:
-            writer.add(rng.choice(lex.CAMPUSES), "subpoi")
+            campus = rng.choice(lex.CAMPUSES)
+            if chance(rng, 0.25):
+                campus += rng.choice(
+                    ("图书馆", "食堂", "体育馆", "教学楼", "东门", "行政楼", "实验楼")
+                )
+            writer.add(campus, "subpoi")
             if chance(rng, 0.6):
                 number = names.small_number(rng, 30, 0.1)
                 kind = ("号楼", "号宿舍楼", "舍", "幢", "号公寓", "栋", "号教学楼")

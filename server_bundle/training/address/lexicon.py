@@ -1,4 +1,4 @@
-"""Word lists the corpus grammar draws from: made-up or generic words, no real person's data."""
+"""Word lists the corpus grammar draws from, read from words.txt and place_names.txt.gz."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import gzip
 from functools import lru_cache
 from pathlib import Path
 
-
-def _words(text: str) -> list[str]:
-    return text.split()
+FOLDER = Path(__file__).parent
 
 
 @lru_cache(maxsize=1)
 def place_names() -> list[str]:
     """70,000 names of villages and communities without suffix (see build_place_names)."""
-    path = Path(__file__).parent / "place_names.txt.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
+    with gzip.open(FOLDER / "place_names.txt.gz", "rt", encoding="utf-8") as stream:
         return stream.read().split()
 
 
@@ -32,139 +29,49 @@ def han_characters() -> list[str]:
     return characters
 
 
-ROAD_WORDS = _words(
-    "人民 中山 解放 建设 文化 新华 和平 胜利 友谊 民主 自由 光明 幸福 长江 黄河 珠江 湘江 松花江 北京 "
-    "上海 南京 天津 广州 深圳 杭州 苏州 重庆 武汉 成都 西安 青岛 大连 福州 厦门 长沙 合肥 济南 郑州 "
-    "昆明 贵阳 南昌 太原 兰州 沈阳 哈尔滨 长春 海南 浙江 江苏 广东 福建 山东 山西 陕西 河南 湖北 湖南 "
-    "江西 安徽 四川 云南 贵州 甘肃 西藏 新疆 台湾 吉林 辽宁 河北 淮海 延安 井冈山 遵义 天目山 莫干山 "
-    "黄山 泰山 华山 嵩山 衡山 庐山 峨眉山 体育场 学院 大学 科技 创业 创新 工业 商业 站前 火车站 机场 "
-    "环城 沿江 滨江 滨海 滨河 江滨 湖滨 迎宾 迎宾大 振兴 复兴 兴业 兴隆 开发 开元 世纪 未来 未来科技 "
-    "文一 文二 文三 天山 虹桥 五一 五四 八一 九龙 万达 银河 金桥 银桥 香樟 梧桐 银杏 桂花 樱花 桃源 "
-    "凤凰 凤起 龙井 龙腾 朝阳 朝晖 东风 东湖 西湖 南湖 北湖 劳动 育才 育英 健康 康宁 安定 永安 永康 "
-    "余杭塘 莫邪塘 五常 荆长 高教 海创 丰潭 古墩 莫愁 秋涛 之江 江陵 江南 江东 江北 江晖 网商 聚工"
-)
-ROAD_SUFFIXES = _words(
-    "路 路 路 路 路 路 路 路 街 街 大道 大道 大街 巷 巷 弄 里 道 支路 胡同 横路 横街 直街 老街"
-)
-DIRECTIONS = _words("东 西 南 北 中")
-JOINTS = _words("与 与 和 和 、 同 / , 及 跟 ")
-CROSSING_WORDS = _words(
-    "交叉口 交叉口 交叉口 路口 路口 交汇处 交界处 交叉路口 交口 十字路口 口 交汇口 交界 丁字路口 交叉处"
-)
-AFTER_CROSSING = _words(
-    "东侧 西侧 南侧 北侧 东北角 西北角 东南角 西南角 往东50米 往西100米 向北200米 以东 以西 以南 以北 "
-    "旁 旁边 附近 往南走30米 红绿灯旁 东50米 北侧100米 东南侧"
-)
-NEAR_WORDS = _words(
-    "对面 对面 旁边 旁 附近 斜对面 隔壁 东侧 西侧 南侧 北侧 后面 前面 内 内 里 楼下 门口 东50米 往北100米 "
-    "正对面 边上 以东 以西 路东 路西 路南 路北 前行200米 向里走50米 院内 东面 后门旁 左边 右边 "
-)
+def _sections() -> dict[str, list[str]]:
+    """``[NAME]`` lines begin a list, words are separated by white space."""
+    sections: dict[str, list[str]] = {}
+    words: list[str] = []
+    for line in (FOLDER / "words.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            words = sections[line.strip("[]")] = []
+        elif not line.startswith("#"):
+            words += line.split()
+    return sections
 
-ESTATE_SUFFIXES = _words(
-    "小区 小区 小区 小区 花园 花园 苑 苑 新村 新村 公寓 公寓 家园 家园 花苑 名苑 佳苑 嘉苑 雅苑 府 公馆 "
-    "华府 山庄 湾 城 园 里 庭 坊 居 豪庭 国际 名都 名邸 郡 半岛 水岸 国际公寓 丽景 景苑 春天 星城 新城 "
-    "东苑 西苑 南苑 北苑 南区 北区 西区 东区 一区 二区 三区 四区 村一区 大院 家属院 宿舍 家属楼 单身公寓 "
-    "别墅 壹号 一号 天地 家苑 绿苑 馨苑 金座 安置房 经济房 人才公寓 排屋 学府 云邸 云庐 "
-)
-ESTATE_WORDS = _words(
-    "万科 绿城 保利 融创 碧桂园 中海 龙湖 滨江 金地 华润 招商 世茂 雅居乐 远洋 金色 阳光 江南 翡翠 玫瑰 "
-    "紫荆 丁香 桂花 香樟 梧桐 水木 清华 书香 翰林 学府 状元 东方 国际 维多利亚 地中海 威尼斯 爱丽舍 "
-    "枫丹 白鹭 白马 金桂 银桂 锦绣 锦江 御景 御园 尚品 尚城 香格 佳和 和谐 和美 安居 康居 嘉和 嘉业 "
-    "瑞景 瑞祥 天鸿 天都 天悦 云景 云栖 云澜 山水 湖畔 湖滨 河畔 江畔 海悦 海韵 听涛 观澜 望江 揽月 "
-    "摘星 明月 星辰 晨光 春江 夏宫 秋水 冬青 融信 旭辉 新希望 大家 德信 祥生 佳源 恒大 中南 金茂 首开"
-)
-TOWER_SUFFIXES = _words(
-    "大厦 大厦 大厦 大厦 大楼 中心 广场 广场 国际中心 商务楼 写字楼 商务中心 国际广场 国际大厦 商务大厦 "
-    "科技大厦 金融中心 财富中心 创业大厦 商厦 双子楼 银座 时代广场 总部 科创中心 智慧谷 "
-)
-PARK_SUFFIXES = _words(
-    "工业园 工业区 工业区 产业园 科技园 创业园 创意园 物流园 软件园 工业园区 工业小区 科技城 开发区 "
-    "经济开发区 高新区 工业城 文创园 电商园 电子商务产业园 科创园 孵化园 产业集聚区 保税区 智慧园 "
-)
-ZONES = _words(
-    "经济技术开发区 经济开发区 高新区 高新技术产业开发区 工业园区 开发区 工业区 保税区 经开区 高新技术开发区 "
-    "产业集聚区 旅游度假区 高教园区 新区 "
-)
-INDUSTRIES = _words(
-    "科技 电子商务 贸易 服饰 服装 电子 机械 塑料 五金 电器 物流 网络科技 信息技术 食品 纺织 印染 包装 印刷 "
-    "家具 建材 装饰 化工 医药 生物科技 文化传媒 汽车配件 汽车销售 模具 饰品 工艺品 玩具 鞋业 针织 进出口 "
-    "投资 置业 房地产 物业 餐饮管理 教育咨询 新材料 自动化 仪表 阀门 轴承 紧固件 光电 照明 制衣 皮革 "
-)
-COMPANY_SUFFIXES = _words(
-    "有限公司 有限公司 有限公司 公司 公司 厂 厂 股份有限公司 集团 有限责任公司 分公司 加工厂 实业 商行 工厂 "
-)
-SCHOOLS = _words(
-    "小学 小学 中学 中学 大学 学院 幼儿园 幼儿园 第一中学 第二中学 实验小学 实验中学 中心小学 高级中学 "
-    "职业技术学院 职业中学 外国语学校 学校 师范大学 理工大学 工业大学 医学院 初中 高中 党校 技校 一中 二中 "
-    "三小 中心幼儿园 实验学校 职高 体校 驾校 "
-)
-HOSPITALS = _words(
-    "医院 医院 第一人民医院 人民医院 中医院 妇幼保健院 中心医院 卫生院 社区卫生服务中心 附属第一医院 第二医院 "
-    "口腔医院 眼科医院 骨科医院 卫生室 诊所 口腔诊所 儿童医院 "
-)
-MARKETS = _words(
-    "市场 农贸市场 菜市场 批发市场 小商品市场 家具市场 建材市场 水果市场 服装城 商贸城 国际商贸城 轻纺城 "
-    "汽配城 家居城 花鸟市场 电子市场 副食品市场 综合市场 灯具市场 鞋城 皮革城 建材城 五金城 装饰城 茶城 "
-)
-MALLS = _words(
-    "万达广场 银泰城 银泰百货 吾悦广场 万象城 万象汇 大悦城 购物中心 百货 百货大楼 商场 购物广场 商业广场 "
-    "城市广场 生活广场 商业街 步行街 印象城 宝龙广场 龙湖天街 欧尚 大润发 沃尔玛 世纪联华 奥特莱斯 "
-    "国贸中心 环球港 "
-)
-PUBLIC = _words(
-    "派出所 公安局 镇政府 街道办事处 人民政府 法院 检察院 税务局 邮政局 邮局 消防队 供电所 供电局 信用社 "
-    "农商银行 工商银行 农业银行 建设银行 中国银行 支行 图书馆 体育馆 体育中心 文化宫 博物馆 火车站 汽车站 "
-    "客运中心 高铁站 地铁站 公交站 加油站 服务区 机场 码头 收费站 公园 景区 广场 植物园 动物园 水库 森林公园 "
-    "教堂 寺 庙 文化礼堂 老年活动中心 敬老院 行政服务中心 监狱 部队 电视台 自来水厂 变电站 车管所 交警大队 "
-)
-SHOP_SUFFIXES = _words(
-    "店 店 超市 超市 便利店 便利店 饭店 餐厅 餐馆 酒店 宾馆 大酒店 药店 大药房 理发店 水果店 服装店 五金店 "
-    "专卖店 网吧 烟酒店 面馆 小吃 快餐 火锅店 烧烤 奶茶店 蛋糕店 花店 旅馆 招待所 美容院 健身房 棋牌室 "
-    "汽修厂 修理厂 手机店 母婴店 童装店 内衣店 窗帘店 家纺 文具店 书店 眼镜店 洗衣店 茶馆 茶楼 咖啡 KTV "
-    "影城 足浴 会所 浴场 农家乐 民宿 快捷酒店 连锁酒店 4S店 汽车美容 轮胎店 门市部 经营部 批发部 商店 小店 "
-    "副食店 粮油店 早餐店 包子铺 卤味 麻辣烫 黄焖鸡米饭 拉面 米线 沙县小吃 广告公司 图文 打印店 教育 培训 "
-)
-BRANDS = _words(
-    "永辉超市 全家便利店 罗森 肯德基 麦当劳 星巴克 必胜客 华莱士 如家酒店 汉庭酒店 7天酒店 锦江之星 全季酒店 "
-    "屈臣氏 优衣库 苏宁易购 国美电器 小米之家 华为专卖店 海底捞 外婆家 瑞幸咖啡 蜜雪冰城 一点点 联华超市 "
-    "物美超市 美宜佳 十足便利店 华润万家 家乐福 中国移动 中国电信 中国联通营业厅 耐克 阿迪达斯 周大福 "
-    "老凤祥 名创优品 良品铺子 绝味鸭脖 正新鸡排 CoCo奶茶 KFC H&M ZARA 阿里巴巴 网易 "
-)
-IN_PLACE = _words(
-    "北门 南门 东门 西门 1号门 6号门 3号门 正门 后门 大门 物业 传达室 门卫 门卫室 保安室 前台 收发室 菜鸟驿站 "
-    "菜鸟驿站 丰巢快递柜 快递柜 妈妈驿站 快递点 食堂 办公楼 教学楼 宿舍楼 图书馆 住院部 门诊部 急诊科 财务部 "
-    "人事部 市场部 销售部 行政部 技术部 研发部 仓库 车间 实验楼 体育馆 售楼处 物业中心 客服中心 地下车库 "
-    "代收点 圆通快递 中通快递点 顺丰速运 申通快递 党群服务中心 会议室 培训中心 营销中心 外科 内科 办公室 "
-    "西南门 东北门 2号岗 员工宿舍 男生宿舍 女生宿舍 学生公寓 保卫科 后勤处 教务处 "
-)
-SECTIONS = _words(
-    "一期 二期 三期 四期 东区 西区 南区 北区 一区 二区 三区 A区 B区 C区 D区 E区 1区 2区 3区 中区 1期 2期 "
-    "东苑 西苑 南苑 北苑 东院 西院 主楼 裙楼 东楼 西楼 南楼 北楼 新区 老区 A馆 B馆 一组团 春苑 秋苑 紫荆园 "
-    "二期B馆 高层 多层 东园 西园 "
-)
-PARK_LIKE = _words("西溪 东部 滨江 城南 钱塘 江东 城西 未来 云栖 梦想 紫金 下沙 仓前 海创 临江")
 
-SITES = _words(
-    "园区 园区 总部 生产基地 研发中心 分部 仓储中心 物流中心 营业部 网点 基地 厂区 新厂 老厂 产业基地 分拨中心 总厂"
-)
-LATIN_WORDS = _words(
-    "SOHO LOFT MINI Mall Park Home City CBD IFC coco soho loft e通 E时代 T1 T2 GO Young iCity A8 mini EFC UDC"
-)
-CAMPUSES = _words(
-    "东校区 西校区 南校区 新校区 老校区 下沙校区 紫金港校区 玉泉校区 仓前校区 生活区 教学区 东区 西区 本部 分校"
-)
-
-SURNAMES = list(
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许邓冯韩曹曾彭肖蔡潘田董袁于余叶蒋杜苏魏程吕丁沈任姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
-)
-GIVEN = list("伟芳娜秀英敏静丽强磊军洋勇艳杰娟涛明超兰霞平刚桂玲红波辉斌宇浩凯健俊帆雪荣爱梅晓春龙")
-TITLES = _words("先生 女士 小姐 老师 收 师傅 经理 总 老板 阿姨 ")
-NOTES_BEFORE = _words(
-    "地址： 地址: 收货地址： 收件地址: 送到 送货地址 收货人 收件人： 寄到 请送至 详细地址： 家庭住址： 公司地址： "
-    "寄件地址： 所在地区: 单位地址 取件地址： 配送至 现住 户籍地址 "
-)
-NOTES_AFTER = _words(
-    "电联 电联 请电联 送货前电话 打电话 放门口 请放门口 放快递柜 送货上门 到付 null NULL 无 (电联) （周末送货） "
-    "（送货上门） 自提 勿放驿站 工作日送 尽快发货 谢谢 不要放快递柜 周末不收件 (工作日) 请提前联系 急 "
-    "打电话下来拿 到了打电话 【勿折】 收到请签收 。 . ， 轻拿轻放 下午送 晚上在家 "
-)
+_WORDS = _sections()
+ROAD_WORDS = _WORDS["ROAD_WORDS"]
+ROAD_SUFFIXES = _WORDS["ROAD_SUFFIXES"]
+DIRECTIONS = _WORDS["DIRECTIONS"]
+JOINTS = _WORDS["JOINTS"]
+CROSSING_WORDS = _WORDS["CROSSING_WORDS"]
+AFTER_CROSSING = _WORDS["AFTER_CROSSING"]
+NEAR_WORDS = _WORDS["NEAR_WORDS"]
+ESTATE_SUFFIXES = _WORDS["ESTATE_SUFFIXES"]
+ESTATE_WORDS = _WORDS["ESTATE_WORDS"]
+TOWER_SUFFIXES = _WORDS["TOWER_SUFFIXES"]
+PARK_SUFFIXES = _WORDS["PARK_SUFFIXES"]
+ZONES = _WORDS["ZONES"]
+INDUSTRIES = _WORDS["INDUSTRIES"]
+COMPANY_SUFFIXES = _WORDS["COMPANY_SUFFIXES"]
+SCHOOLS = _WORDS["SCHOOLS"]
+HOSPITALS = _WORDS["HOSPITALS"]
+MARKETS = _WORDS["MARKETS"]
+MALLS = _WORDS["MALLS"]
+PUBLIC = _WORDS["PUBLIC"]
+SHOP_SUFFIXES = _WORDS["SHOP_SUFFIXES"]
+BRANDS = _WORDS["BRANDS"]
+IN_PLACE = _WORDS["IN_PLACE"]
+SECTIONS = _WORDS["SECTIONS"]
+PARK_LIKE = _WORDS["PARK_LIKE"]
+SITES = _WORDS["SITES"]
+LATIN_WORDS = _WORDS["LATIN_WORDS"]
+CAMPUSES = _WORDS["CAMPUSES"]
+SURNAMES = _WORDS["SURNAMES"]
+GIVEN = _WORDS["GIVEN"]
+TITLES = _WORDS["TITLES"]
+NOTES_BEFORE = _WORDS["NOTES_BEFORE"]
+NOTES_AFTER = _WORDS["NOTES_AFTER"]
+HAMLET_ENDINGS = _WORDS["HAMLET_ENDINGS"]

@@ -56,7 +56,9 @@ def letters(rng: Random) -> str:
 def road(rng: Random) -> str:
     roll = rng.random()
     if roll < 0.025:
-        return f"{rng.choice('GSX') if chance(rng, 0.3) else ''}{rng.randint(101, 330)}{rng.choice(('国道', '省道', '县道', '国道'))}"
+        grade = rng.choice("GSX") if chance(rng, 0.3) else ""
+        number = rng.randint(101, 330)
+        return f"{grade}{number}{rng.choice(('国道', '省道', '县道', '国道'))}"
     if roll < 0.055:
         n = small_number(rng, 24, 0.2)
         return n + rng.choice(
@@ -74,7 +76,10 @@ def road(rng: Random) -> str:
         return (
             base + rng.choice(lex.DIRECTIONS) + rng.choice(("路", "路", "路", "街", "大道", "大街"))
         )
-    return base + rng.choice(lex.ROAD_SUFFIXES)
+    name = base + rng.choice(lex.ROAD_SUFFIXES)
+    if name.endswith(("大道", "路")) and chance(rng, 0.03):
+        name += rng.choice(("北段", "南段", "东段", "西段", "中段"))
+    return name
 
 
 def road_number(rng: Random) -> str:
@@ -133,7 +138,7 @@ def numbered_estate(rng: Random) -> str:
 
 
 def business_base(rng: Random, city: str) -> str:
-    """The name of a tower, park or market; often begins with a place name that is no division here."""
+    """The name of a tower, park or market; a city's name in it is no division."""
     roll = rng.random()
     if city and roll < 0.18:
         return city + (coined(rng) if chance(rng, 0.5) else "")
@@ -175,8 +180,10 @@ def shop(rng: Random) -> str:
 
 def public_place(rng: Random, city: str) -> str:
     base = city if city and chance(rng, 0.3) else place(rng, 3)
-    if city and base == city and chance(rng, 0.4):
-        base += "市"
+    if city and base == city and chance(rng, 0.3):
+        base += rng.choice(("市", "市", "省", "县", "区"))
+    elif chance(rng, 0.07):
+        base = ""
     roll = rng.random()
     if roll < 0.35:
         return base + rng.choice(lex.SCHOOLS)
@@ -185,15 +192,10 @@ def public_place(rng: Random, city: str) -> str:
     return base + rng.choice(lex.PUBLIC)
 
 
-HAMLET_ENDINGS = (
-    "家村 家庄 家塘 家湾 庄 家坞 家埭 家桥 家宅 家弄 家里 村 家寨 家沟 家屯 家堡 家店 家岭 家畈 家园 家荡"
-).split()
-
-
 def hamlet(rng: Random) -> str:
     """自然村: a named place below the administrative village."""
     if chance(rng, 0.5):
-        return rng.choice(lex.SURNAMES) + rng.choice(HAMLET_ENDINGS)
+        return rng.choice(lex.SURNAMES) + rng.choice(lex.HAMLET_ENDINGS)
     return place(rng, 3) + rng.choice(("自然村", "村", "庄", "湾", "屯", "寨", "新村"))
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Protocol
 
 from server_bundle.training.address.names import chance, chinese_number, small_number
-
-
-class Sink(Protocol):
-    def add(self, text: str, type_: str = "") -> None: ...
+from server_bundle.training.address.writer import Writer
 
 
 def _room_digits(rng: Random) -> str:
@@ -26,29 +22,33 @@ def _room_digits(rng: Random) -> str:
         return f"{digits}-{rng.randint(1, 9)}"
     if roll < 0.96:
         return f"{digits}{rng.choice('ABC')}"
-    if roll < 0.98:
+    if roll < 0.97:
+        return f"{min(floor, 60)}{rng.choice('ABCDEFGH')}"
+    if roll < 0.985:
         return str(rng.randint(1, 999))
     return chinese_number(int(digits))
 
 
-def room(sink: Sink, rng: Random, bare: float = 0.3) -> None:
+def room(writer: Writer, rng: Random, bare: float = 0.3) -> None:
     roll = rng.random()
     number = _room_digits(rng)
     if roll < bare:
-        sink.add(number, "roomno")
+        writer.add(number, "roomno")
     elif roll < 0.90:
-        sink.add(number + "室", "roomno")
+        writer.add(number + "室", "roomno")
     elif roll < 0.95:
-        sink.add(number + rng.choice(("号", "房", "号房", "号店", "号铺", "铺")), "roomno")
+        writer.add(number + rng.choice(("号", "房", "号房", "号店", "号铺", "铺")), "roomno")
     elif roll < 0.97:
-        sink.add(f"{rng.randint(1, 300)}号", "roomno")
+        writer.add(f"{rng.randint(1, 300)}号", "roomno")
     elif roll < 0.985:
-        sink.add(
+        writer.add(
             number + rng.choice(("商铺", "号商铺", "档", "号摊位", "店面", "号店面")), "roomno"
         )
     else:
         stall = str(rng.randint(1000, 59999))
-        sink.add(stall + rng.choice(("", "商位", "店面", "号", "号商位", "号摊位", "铺")), "roomno")
+        writer.add(
+            stall + rng.choice(("", "商位", "店面", "号", "号商位", "号摊位", "铺")), "roomno"
+        )
 
 
 def house(rng: Random) -> str:
@@ -97,54 +97,54 @@ def floor(rng: Random) -> str:
     )
 
 
-def chain(sink: Sink, rng: Random) -> None:
+def chain(writer: Writer, rng: Random) -> None:
     """6-2-1101: house, unit, room; 6-1101 without the unit."""
     dash = rng.choice(("-", "-", "-", "-", "－", "—", "/", "#")) if chance(rng, 0.2) else "-"
-    sink.add(small_number(rng, 60, 0), "houseno")
-    sink.add(dash)
+    writer.add(small_number(rng, 60, 0), "houseno")
+    writer.add(dash)
     if chance(rng, 0.55):
-        sink.add(str(rng.randint(1, 5)), "cellno")
-        sink.add("-" if dash == "#" else dash)
+        writer.add(str(rng.randint(1, 5)), "cellno")
+        writer.add("-" if dash == "#" else dash)
     number = f"{rng.randint(1, 30)}{rng.randint(1, 8):02d}"
-    sink.add(number + ("室" if chance(rng, 0.3) else ""), "roomno")
+    writer.add(number + ("室" if chance(rng, 0.3) else ""), "roomno")
 
 
-def building(sink: Sink, rng: Random) -> None:
+def building(writer: Writer, rng: Random) -> None:
     """From the building inwards, some levels missing."""
     if chance(rng, 0.03):
-        sink.add(rng.choice((" ", ",", "，", "-")))
+        writer.add(rng.choice((" ", ",", "，", "-")))
     roll = rng.random()
     if roll < 0.12:
-        chain(sink, rng)
+        chain(writer, rng)
         return
     if roll < 0.20:
-        sink.add(floor(rng), "floorno")
+        writer.add(floor(rng), "floorno")
         if chance(rng, 0.5):
-            room(sink, rng)
+            room(writer, rng)
         return
     if roll < 0.25:
-        room(sink, rng)
+        room(writer, rng)
         return
     gap = rng.choice((" ", "-", "-")) if chance(rng, 0.08) else ""
-    sink.add(house(rng), "houseno")
+    writer.add(house(rng), "houseno")
     unit = chance(rng, 0.45)
     if unit:
-        sink.add(gap)
+        writer.add(gap)
         number = small_number(rng, 6, 0.12)
         if chance(rng, 0.03):
             number = rng.choice("ABCD甲乙")
-        sink.add(number + ("门" if chance(rng, 0.06) else "单元"), "cellno")
+        writer.add(number + ("门" if chance(rng, 0.06) else "单元"), "cellno")
     roll = rng.random()
     if not unit and roll < 0.25:
-        sink.add(gap)
-        sink.add(floor(rng), "floorno")
+        writer.add(gap)
+        writer.add(floor(rng), "floorno")
         if chance(rng, 0.5):
-            sink.add(gap)
-            room(sink, rng, 0.4)
+            writer.add(gap)
+            room(writer, rng, 0.4)
     elif roll < (0.8 if unit else 0.72):
-        sink.add(gap)
-        room(sink, rng, 0.4)
+        writer.add(gap)
+        room(writer, rng, 0.4)
     elif unit and roll < 0.88:
-        sink.add(floor(rng), "floorno")
+        writer.add(floor(rng), "floorno")
         if chance(rng, 0.3):
-            room(sink, rng)
+            room(writer, rng)

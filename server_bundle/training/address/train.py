@@ -26,7 +26,8 @@ from server_bundle.address.features import CharacterTokenizer
 from server_bundle.address.network import AddressConfig, BertFourLevelArea
 from server_bundle.training.address.dataset import IGNORE, Batch, batches, vocabulary
 from server_bundle.training.address.evaluate import evaluate, read_labelled
-from server_bundle.training.address.grammar import Address, Grammar
+from server_bundle.training.address.grammar import Grammar
+from server_bundle.training.address.writer import Address
 
 AREA_WEIGHT = 0.25
 

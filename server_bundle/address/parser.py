@@ -1,0 +1,207 @@
+"""Raw texts → entities and division: validation, windows, length buckets, network, decoding."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from server_bundle.address.divisions import Node
+from server_bundle.address.entities import Span
+from server_bundle.address.features import Encoding
+from server_bundle.address.folder import AddressModel
+from server_bundle.address.global_pointer import decode
+from server_bundle.address.resolver import Resolver
+
+MAX_CHARACTERS = 2000
+WINDOW = 62  # with [CLS] and [SEP] the 64 tokens the network is trained on
+OVERLAP = 20
+BUCKET = 8
+
+Ids = npt.NDArray[np.int64]
+Logits = npt.NDArray[np.float32]
+# input_ids, segment_ids, input_mask [B, L] → area logits [B, N], span scores [B, types, L, L]
+Network = Callable[[Ids, Ids, Ids], tuple[Logits, Logits]]
+
+_BREAK = re.compile(r"[\n\r;；。，,、|\t ]")
+
+
+class InvalidAddress(ValueError):
+    """The text cannot be parsed; the message is one sentence for a person."""
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A stretch of one text. ``open_left``/``open_right``: the text was cut in the middle there."""
+
+    row: int
+    start: int
+    open_left: bool
+    open_right: bool
+    encoding: Encoding
+
+
+def check(text: str) -> InvalidAddress | None:
+    """Why a text cannot be parsed, or None."""
+    if not text.strip():
+        return InvalidAddress("The address is empty.")
+    if len(text) > MAX_CHARACTERS:
+        return InvalidAddress(
+            f"The address has {len(text)} characters; at most {MAX_CHARACTERS} can be parsed."
+        )
+    if all(c.isspace() or unicodedata.category(c).startswith("C") for c in text):
+        return InvalidAddress("The address holds no readable character, only control characters.")
+    return None
+
+
+def cuts(text: str) -> list[tuple[int, int]]:
+    """Windows of at most 62 characters over a text: cut at a separator where there is one in the
+    second half of a window, else overlapping by 20 characters."""
+    found = []
+    start = 0
+    while len(text) - start > WINDOW:
+        end = start + WINDOW
+        breaks = [m.end() for m in _BREAK.finditer(text, start + WINDOW // 2, end)]
+        if breaks:
+            end = breaks[-1]
+        found.append((start, end))
+        start = end if breaks else end - OVERLAP
+    found.append((start, len(text)))
+    return found
+
+
+class AddressParser:
+    """``network`` runs a batch of at most ``max_batch`` rows; ``folder`` holds vocabulary and
+    labels. Raises FileNotFoundError or ValueError when the folder lacks something."""
+
+    def __init__(self, folder: Path, network: Network, max_batch: int) -> None:
+        self.model = AddressModel.load(folder)
+        self.network = network
+        self.max_batch = max_batch
+        self.resolver = Resolver()
+        self.area_rows: dict[str, list[int]] = defaultdict(list)
+        for row, key in enumerate(self.model.areas):
+            node = self.resolver.table.nodes.get(key)
+            for above in node.chain() if node else ():
+                self.area_rows[above.key].append(row)
+
+    def parse(self, texts: Sequence[str | bytes]) -> list[dict[str, Any] | InvalidAddress]:
+        """One result a text, in order: the JSON object of ``address_parser``, or why there is none.
+
+        Bytes are read as UTF-8. Spans count code points of the text as it was given.
+        """
+        results: list[dict[str, Any] | InvalidAddress | None] = [None] * len(texts)
+        decoded = [""] * len(texts)
+        windows: list[_Window] = []
+        for row, raw in enumerate(texts):
+            try:
+                decoded[row] = raw.decode() if isinstance(raw, bytes) else raw
+            except UnicodeDecodeError:
+                results[row] = InvalidAddress("The address is not valid UTF-8 text.")
+                continue
+            results[row] = check(decoded[row])
+            if results[row] is None:
+                windows += self._windows(row, decoded[row])
+        spans, areas = self._run(windows)
+        return [
+            self._result(text, spans[row], areas[row])
+            if (failed := results[row]) is None
+            else failed
+            for row, text in enumerate(decoded)
+        ]
+
+    def _windows(self, row: int, text: str) -> list[_Window]:
+        windows = []
+        before = 0
+        for start, end in cuts(text):
+            windows.append(
+                _Window(
+                    row,
+                    start,
+                    open_left=start < before,
+                    open_right=end < len(text) and not _BREAK.match(text, end - 1),
+                    encoding=self.model.tokenizer.encode(text[start:end]),
+                )
+            )
+            before = end
+        return windows
+
+    def _run(
+        self, windows: Sequence[_Window]
+    ) -> tuple[dict[int, list[Span]], dict[int, npt.NDArray[np.float32]]]:
+        """Spans and area shares of each text; the first window, where divisions stand, votes."""
+        spans: dict[int, list[Span]] = defaultdict(list)
+        areas: dict[int, npt.NDArray[np.float32]] = {}
+        buckets: dict[int, list[_Window]] = defaultdict(list)
+        for window in windows:
+            buckets[-(-len(window.encoding.ids) // BUCKET) * BUCKET].append(window)
+        for length, bucket in buckets.items():
+            for first in range(0, len(bucket), self.max_batch):
+                chunk = bucket[first : first + self.max_batch]
+                cls, ner = self.network(*self._tensors(chunk, length))
+                for window, logits, scores in zip(chunk, cls, ner, strict=True):
+                    spans[window.row] += self._kept(window, scores)
+                    if window.start == 0:
+                        shares = np.exp(logits - logits.max())
+                        areas[window.row] = shares / shares.sum()
+        return {row: _without_overlaps(found) for row, found in spans.items()}, areas
+
+    def _tensors(self, chunk: Sequence[_Window], length: int) -> tuple[Ids, Ids, Ids]:
+        ids = np.full((len(chunk), length), self.model.tokenizer.pad_id, np.int64)
+        mask = np.zeros_like(ids)
+        for row, window in enumerate(chunk):
+            n = len(window.encoding.ids)
+            ids[row, :n] = window.encoding.ids
+            mask[row, :n] = 1
+        return ids, np.zeros_like(ids), mask
+
+    def _kept(self, window: _Window, scores: Logits) -> list[Span]:
+        """The spans of a window in offsets of the text, without those a cut may have maimed."""
+        last = window.encoding.offsets[-1][0]
+        kept = []
+        for span in decode(scores, window.encoding.offsets, self.model.types):
+            if (window.open_left and span.start == 0) or (window.open_right and span.end == last):
+                continue
+            shifted = span._replace(start=span.start + window.start, end=span.end + window.start)
+            kept.append(shifted)
+        return kept
+
+    def _result(
+        self, text: str, spans: Sequence[Span], areas: npt.NDArray[np.float32]
+    ) -> dict[str, Any]:
+        def vote(node: Node) -> float:
+            rows = self.area_rows.get((node.at(3) or node).key, [])
+            return float(areas[rows].sum()) if rows else 0.0
+
+        resolution = self.resolver.resolve(text, spans, vote)
+        return {
+            "text": text,
+            "entities": [
+                {
+                    "type": span.type,
+                    "text": text[span.start : span.end],
+                    "start": span.start,
+                    "end": span.end,
+                    "score": round(span.score, 4),
+                }
+                for span in spans
+            ],
+            "division": asdict(resolution.division),
+            "candidates": [asdict(candidate) for candidate in resolution.candidates],
+        }
+
+
+def _without_overlaps(spans: Sequence[Span]) -> list[Span]:
+    """Overlapping windows see the same span twice, or two that clash: the higher score stays."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda s: -s.score):
+        if all(span.end <= other.start or other.end <= span.start for other in kept):
+            kept.append(span)
+    return sorted(kept)

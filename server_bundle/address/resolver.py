@@ -1,0 +1,222 @@
+"""Entities and text → the official division, with ranked candidates where it is ambiguous.
+
+Names are looked up in the table, never guessed: each division entity of the network gives a few
+possible nodes, and the deepest node whose chain of parents explains most of them is the answer. The
+area head's vote ranks nodes that explain the text equally well; it never fills in a level that the
+text leaves open.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from server_bundle.address.divisions import (
+    MUNICIPALITIES,
+    RENAMED,
+    DivisionTable,
+    Node,
+    default_table,
+)
+from server_bundle.address.entities import Span
+
+LEVEL_OF_TYPE = {"prov": 1, "city": 2, "district": 3, "town": 4}
+MAX_CANDIDATES = 10
+
+# How much a match tells: an exact official name at the level the network saw counts 1.
+SHORT_NAME = 0.8
+FORMER_SUFFIX = 0.5
+OTHER_LEVEL = 0.6
+
+_OFFICE = re.compile(r"(?:街道办事处|街道办|街办事处|街办|街)$")
+_SUFFIX = re.compile(r"(?:街道|地区|镇|乡|市|区|县)$")
+
+Vote = Callable[[Node], float]
+
+
+@dataclass(frozen=True)
+class Division:
+    """Four names (empty where the text leaves the level open), the deepest official code and a
+    confidence in [0, 1]."""
+
+    province: str = ""
+    city: str = ""
+    district: str = ""
+    town: str = ""
+    code: str = ""
+    confidence: float = 0.0
+
+
+@dataclass(frozen=True)
+class Resolution:
+    division: Division
+    candidates: tuple[Division, ...]
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """A division name in the text with what it may mean: node → weight in (0, 1]."""
+
+    name: str
+    score: float
+    meanings: dict[Node, float]
+
+
+def describe(node: Node | None, confidence: float) -> Division:
+    """The four levels of a node. A municipality is its own city."""
+    if node is None:
+        return Division()
+    names = {n.level: n.name for n in node.chain()}
+    city = names.get(2, "")
+    if node.chain()[0].key in MUNICIPALITIES:
+        city = names[1]
+    return Division(
+        names[1], city, names.get(3, ""), names.get(4, ""), node.code, round(confidence, 4)
+    )
+
+
+def normalise(name: str) -> str:
+    """Full-width forms made plain, white space dropped."""
+    return "".join(unicodedata.normalize("NFKC", name).split())
+
+
+class Resolver:
+    def __init__(self, table: DivisionTable | None = None) -> None:
+        self.table = table or default_table()
+
+    def resolve(self, text: str, spans: Sequence[Span], vote: Vote | None = None) -> Resolution:
+        """``spans``: the entities of ``text``; ``vote``: the share the network gives to the area
+        of a node (in [0, 1]), None when there is no network."""
+        mentions = self._mentions(text, spans)
+        leaves = {node for mention in mentions for node in mention.meanings}
+        if not leaves:
+            return Resolution(Division(), ())
+        support = {node: self._support(node, mentions) for node in leaves}
+        best = max(support.values())
+        tied = [node for node, value in support.items() if value > best - 1e-6]
+        # Of a chain only the deepest stands: 余杭区 and its 杭州市 are one answer.
+        tied = [n for n in tied if not any(o is not n and o.within(n) for o in tied)]
+        tied.sort(key=lambda n: n.key)
+        certainty = self._certainty(mentions, tied[0])
+        if len(tied) == 1:
+            share = vote(tied[0]) if vote else 1.0
+            answer = describe(tied[0], certainty * (0.85 + 0.15 * share))
+            return Resolution(answer, (answer,))
+        weights = [(vote(node) if vote else 0.0) + 0.02 for node in tied]
+        total = sum(weights)
+        ranked = sorted(zip(weights, tied, strict=True), key=lambda pair: -pair[0])
+        candidates = tuple(
+            describe(node, certainty * weight / total) for weight, node in ranked[:MAX_CANDIDATES]
+        )
+        return Resolution(describe(_common(tied), certainty), candidates)
+
+    # -- what the text names ---------------------------------------------------------------------
+
+    def _mentions(self, text: str, spans: Sequence[Span]) -> list[_Mention]:
+        found: dict[str, _Mention] = {}
+        covered = [False] * len(text)
+        for span in spans:
+            covered[span.start : span.end] = [True] * (span.end - span.start)
+            level = LEVEL_OF_TYPE.get(span.type)
+            if level is None:
+                continue
+            name = normalise(text[span.start : span.end])
+            for part in self._parts(name, level):
+                meanings = self._meanings(part, level)
+                if meanings and part not in found:
+                    found[part] = _Mention(part, span.score, meanings)
+        for name in self._official_names(text, covered):
+            if name not in found:
+                nodes = (n for n in self.table.names[name] if n.name == name and n.level < 4)
+                found[name] = _Mention(name, 0.9, dict.fromkeys(nodes, 0.9))
+        return list(found.values())
+
+    def _parts(self, name: str, level: int) -> list[str]:
+        """The name itself; 苏州吴中 in one span is taken apart when the table knows both."""
+        if level == 4 or self._meanings(name, level):
+            return [name]
+        parts = []
+        position = 0
+        while position < len(name):
+            for end in range(len(name), position + 1, -1):
+                part = name[position:end]
+                if any(n.level < 4 for n in self.table.names.get(part, ())):
+                    parts.append(part)
+                    position = end
+                    break
+            else:
+                return [name]
+        return parts
+
+    def _meanings(self, name: str, level: int) -> dict[Node, float]:
+        meanings: dict[Node, float] = {}
+
+        def add(nodes: Iterable[Node], weight: float) -> None:
+            for node in nodes:
+                near = node.level == level or (node.key in MUNICIPALITIES and level == 2)
+                # A town is no district and no city: their levels are only confused upwards.
+                if not near and (node.level == 4 or (level == 4 and node.level < 3)):
+                    continue
+                value = weight * (1.0 if near else OTHER_LEVEL)
+                meanings[node] = max(value, meanings.get(node, 0.0))
+
+        exact = self.table.names.get(name, [])
+        add((n for n in exact if n.name == name), 1.0)
+        add((n for n in exact if n.name != name), SHORT_NAME)
+        add((self.table.nodes[key] for key in RENAMED.get(name, ()) if level >= 2), 0.9)
+        if level == 4:
+            office = _OFFICE.sub("街道", name)
+            add((n for n in self.table.names.get(office, []) if n.name == office), 1.0)
+        if level >= 3:
+            base = _SUFFIX.sub("", name)
+            if base != name and len(base) >= 2:
+                # 临平镇 became 临平街道, 萧山市 became 萧山区.
+                same = (n for n in self.table.names.get(base, []) if n.level == level)
+                add(same, FORMER_SUFFIX)
+        return meanings
+
+    def _official_names(self, text: str, covered: Sequence[bool]) -> list[str]:
+        """Full names of levels 1 to 3 where the network marked nothing."""
+        names = []
+        position = 0
+        while position < len(text):
+            step = 1
+            for end in range(min(len(text), position + self.table.longest), position + 2, -1):
+                if any(covered[position:end]):
+                    continue
+                name = text[position:end]
+                if any(n.name == name and n.level < 4 for n in self.table.names.get(name, ())):
+                    names.append(name)
+                    step = end - position
+                    break
+            position += step
+        return names
+
+    # -- which chain explains it -----------------------------------------------------------------
+
+    @staticmethod
+    def _support(node: Node, mentions: Sequence[_Mention]) -> float:
+        chain = node.chain()
+        return sum(max(m.meanings.get(above, 0.0) for above in chain) for m in mentions)
+
+    @staticmethod
+    def _certainty(mentions: Sequence[_Mention], node: Node) -> float:
+        """Mean score of the mentions that the node explains, times the share it explains."""
+        chain = node.chain()
+        explained = [m for m in mentions if any(above in m.meanings for above in chain)]
+        mean = sum(m.score for m in explained) / len(explained)
+        return mean * len(explained) / len(mentions)
+
+
+def _common(nodes: Sequence[Node]) -> Node | None:
+    """The deepest division that holds all of them."""
+    shared: Node | None = None
+    for level in (1, 2, 3, 4):
+        above = {node.at(level) for node in nodes} - {None}
+        if len(above) > 1:
+            break
+        if above and all(node.at(level) is not None for node in nodes):
+            shared = above.pop()
+    return shared
