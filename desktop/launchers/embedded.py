@@ -162,11 +162,14 @@ def _sweep_dead_launches(runtime: Path) -> None:
     caches = paths.cache_dir() / "launches"
     served = list(caches.iterdir()) if caches.is_dir() else []
     for folder in [*_launches(runtime), *served]:
+        try:
+            age = time.time() - folder.stat().st_mtime
+        except OSError:
+            continue  # swept a moment ago, by us or by its guardian
         # A folder without its file may belong to a supervisor that is just starting.
-        young = time.time() - folder.stat().st_mtime < _HELLO_WITHIN
-        if _supervisor_alive(folder) or (young and not (folder / wire.LAUNCH_FILE).exists()):
-            continue
-        guardian.sweep(folder.name, [caches / folder.name, runtime / folder.name])
+        starting = age < _HELLO_WITHIN and not (folder / wire.LAUNCH_FILE).exists()
+        if not starting and not _supervisor_alive(folder):
+            guardian.sweep(folder.name, [caches / folder.name, runtime / folder.name])
 
 
 def _runtime_dir() -> Path:

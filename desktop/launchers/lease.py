@@ -107,7 +107,7 @@ class SupervisorLease:
     def _run(self) -> None:
         try:
             connection = self._connect(self._report)
-        except LaunchError as error:
+        except (LaunchError, OSError) as error:
             self._change(
                 dataclasses.replace(self._status, state=ServerState.FAILED, message=str(error))
             )
