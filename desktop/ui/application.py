@@ -68,6 +68,7 @@ class Application(QObject):
         """End all work and release the server. Blocks; no window is shown any more."""
         self.window.hide()
         self.session.close()
+        self.language.remove()
 
     def _theme_choice(self) -> ThemeChoice:
         value = self.settings.value("theme")

@@ -61,7 +61,7 @@ class ChatPage(QWidget):
         self.view.token_entered.connect(self._explain)
         self.view.token_left.connect(self._hide_popover)
         session.status_changed.connect(self._status_changed)
-        QShortcut(Qt.Key.Key_Escape, self, self.conversation.stop)
+        QShortcut(Qt.Key.Key_Escape, self, self._escape)
         self.setFocusProxy(self.composer)
         self._status = session.status
         self.retranslate()
@@ -132,6 +132,14 @@ class ChatPage(QWidget):
         self.error.hide()
         if self.conversation.send(text):
             self.composer.clear()
+
+    @Slot()
+    def _escape(self) -> None:
+        """Stop what runs; with nothing running, close the popover."""
+        if self.conversation.busy:
+            self.conversation.stop()
+        else:
+            self.view.leave_token()
 
     @Slot()
     def _start_anew(self) -> None:

@@ -7,7 +7,7 @@ import time
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from desktop.launchers.base import ServerState
-from desktop.triton.types import Finished, ServerUnavailable, Token
+from desktop.triton.types import Finished, Sampling, ServerUnavailable, Token
 from desktop.ui.session import Reply, ServerSession
 from desktop.ui.transcript import Message, Role, Stage, Transcript
 from desktop.ui.words import error_words
@@ -30,6 +30,8 @@ class Conversation(QObject):
     def __init__(self, session: ServerSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        #: ``None`` leaves every parameter to the model.
+        self.sampling: Sampling | None = None
         self.transcript = Transcript(self)
         self._reply: Reply | None = None
         self._row = -1
@@ -59,7 +61,11 @@ class Conversation(QObject):
         self._row = self.transcript.rowCount() - 1
         self._stop_deadline = None
         self._reply = self.session.chat(
-            text.strip(), history, None, succeeded=self._succeeded, failed=self._failed
+            text.strip(),
+            history,
+            self.sampling,
+            succeeded=self._succeeded,
+            failed=self._failed,
         )
         self._flush_timer.start()
         self.busy_changed.emit(True)
@@ -91,7 +97,7 @@ class Conversation(QObject):
         events = self._reply.take()
         tokens = [event for event in events if isinstance(event, Token)]
         finished = next((event for event in events if isinstance(event, Finished)), None)
-        if tokens and self._stop_deadline is None:
+        if tokens:
             self.transcript.extend_reply(self._row, tokens)
         if finished is not None:
             self._end(finished)

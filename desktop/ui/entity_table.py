@@ -60,9 +60,8 @@ class EntityModel(QAbstractTableModel):
             return entity.text
         if role != Qt.ItemDataRole.DisplayRole:
             return None
-        name = entity_name(entity.type)
         return (
-            name if name == entity.type else f"{name} {entity.type}",
+            entity_name(entity.type),
             entity.text,
             f"{entity.start}–{entity.end}",
             f"{entity.score:.2f}",
@@ -95,6 +94,10 @@ class EntityDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(chip, 4, 4)
             painter.setPen(look.color("text"))
             painter.drawText(chip.adjusted(6, 0, 0, 0), left, text)
+            if text != entity.type:
+                painter.setPen(look.color("text_3"))
+                code = area.adjusted(chip.right() - area.x() + 8, 0, 0, 0)
+                painter.drawText(code, left, entity.type)
         else:
             painter.setFont(theme.font())
             if index.column() == 3:

@@ -25,9 +25,7 @@ class LanguageManager:
     def apply(self, choice: LanguageChoice) -> None:
         """Raises :class:`RuntimeError` when a translation of ours does not load."""
         self.choice = choice
-        for translator in self._installed:
-            self._app.removeTranslator(translator)
-        self._installed.clear()
+        self.remove()
         name = "zh_CN" if resolve(choice) == "zh" else "en"
         QLocale.setDefault(QLocale(name))
         ours = QTranslator()
@@ -40,6 +38,12 @@ class LanguageManager:
         for translator in wanted:
             self._app.installTranslator(translator)
             self._installed.append(translator)
+
+    def remove(self) -> None:
+        """Back to the language of the sources."""
+        for translator in self._installed:
+            self._app.removeTranslator(translator)
+        self._installed.clear()
 
 
 def resolve(choice: LanguageChoice) -> Literal["en", "zh"]:

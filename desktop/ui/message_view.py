@@ -106,7 +106,7 @@ class MessageView(QAbstractItemView):
             self._heights.insert(row, estimate_height(message, self.viewport().width()))
             self._measured.insert(row, False)
         self._at_end = True
-        self._leave_token()
+        self.leave_token()
         self._settle()
 
     @Slot(QModelIndex, int, int)
@@ -114,12 +114,15 @@ class MessageView(QAbstractItemView):
         del self._heights[first : last + 1]
         del self._measured[first : last + 1]
         self._anchor = self._caret = self._focus_token = None
-        self._leave_token()
+        self.leave_token()
         self._settle()
 
     @Slot(QModelIndex, QModelIndex)
     def _row_changed(self, top_left: QModelIndex, bottom_right: QModelIndex) -> None:
         for row in range(top_left.row(), bottom_right.row() + 1):
+            # Out of sight the estimate must do until somebody scrolls there.
+            message = self.transcript().message(row)
+            self._heights[row] = estimate_height(message, self.viewport().width())
             self._measured[row] = False
         self._settle()
 
@@ -188,7 +191,7 @@ class MessageView(QAbstractItemView):
         finally:
             self._settling = False
         if bar.value() != before:
-            self._leave_token()  # what was explained is no longer under its popover
+            self.leave_token()  # what was explained is no longer under its popover
         self.viewport().update()
 
     def _stack(self) -> None:
@@ -264,7 +267,7 @@ class MessageView(QAbstractItemView):
         if not self._settling:
             bar = self.verticalScrollBar()
             self._at_end = bar.value() >= bar.maximum()
-            self._leave_token()
+            self.leave_token()
             self._settle()
         self.viewport().update()
 
@@ -356,7 +359,7 @@ class MessageView(QAbstractItemView):
             if beyond:
                 bar = self.verticalScrollBar()
                 bar.setValue(bar.value() + beyond)
-            self._leave_token()
+            self.leave_token()
             self.viewport().update()
             return
         index = self.indexAt(point)
@@ -370,7 +373,7 @@ class MessageView(QAbstractItemView):
         shape = Qt.CursorShape.IBeamCursor if over_text else Qt.CursorShape.ArrowCursor
         self.viewport().setCursor(shape)
         if found != self._hovered:
-            self._leave_token()
+            self.leave_token()
             self._hovered = found
             if found is not None:
                 self._hover_timer.start()
@@ -437,7 +440,8 @@ class MessageView(QAbstractItemView):
         self.viewport().update()
         self.token_entered.emit(token, number + 1, self.token_rect(row, number))
 
-    def _leave_token(self) -> None:
+    def leave_token(self) -> None:
+        """Take the focus from the token that has it, and the popover away."""
         self._hover_timer.stop()
         self._hovered = None
         if self._focus_token is not None:
@@ -471,8 +475,6 @@ class MessageView(QAbstractItemView):
             self._step_token(1)
         elif event.key() == Qt.Key.Key_Left:
             self._step_token(-1)
-        elif event.key() == Qt.Key.Key_Escape and self._focus_token is not None:
-            self._leave_token()
         elif event.key() == Qt.Key.Key_Up:
             bar.setValue(bar.value() - bar.singleStep())
         elif event.key() == Qt.Key.Key_Down:
@@ -490,8 +492,8 @@ class MessageView(QAbstractItemView):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self._leave_token()
+        self.leave_token()
 
     def focusOutEvent(self, event: object) -> None:
-        self._leave_token()
+        self.leave_token()
         self.viewport().update()

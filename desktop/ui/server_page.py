@@ -109,7 +109,7 @@ class ServerPage(QWidget):
         self.title.setText(self.tr("Server"))
         self.retry_button.setText(self.tr("Start again"))
         self.copy_button.setText(self.tr("Copy diagnostics"))
-        self.server.title.setText(self.tr("State"))
+        self.server.title.setText(self.tr("Overview"))
         self.models.title.setText(self.tr("Models"))
         self.show_status(self._session.status)
 

@@ -33,10 +33,14 @@ def compile_all(folder: Path = TRANSLATIONS) -> None:
         _run("lrelease", "-silent", str(source), "-qm", str(source.with_suffix(".qm")))
 
 
-def _run(tool: str, *arguments: str) -> None:
+def tool_path(tool: str) -> Path:
+    """Where PySide6 keeps one of its tools."""
     package = Path(PySide6.__file__).parent
-    found = next(p for p in (package / tool, package / f"{tool}.exe") if p.exists())
-    subprocess.run([str(found), *arguments], check=True)
+    return next(p for p in (package / tool, package / f"{tool}.exe") if p.exists())
+
+
+def _run(tool: str, *arguments: str) -> None:
+    subprocess.run([str(tool_path(tool)), *arguments], check=True)
 
 
 def main() -> int:

@@ -120,7 +120,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>Conversation</name>
     <message>
         <source>Type a message first.</source>
-        <extracomment>A message was not answered: the sentence to show, and the text to give back to the composer.</extracomment>
+        <extracomment>A message was not answered: the sentence to show, and the text to give back to the composer. ``None`` leaves every parameter to the model.</extracomment>
         <translation>请先输入消息。</translation>
     </message>
     <message>
@@ -303,6 +303,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Models</source>
         <translation>模型</translation>
+    </message>
+    <message>
+        <source>Overview</source>
+        <translation>概况</translation>
     </message>
     <message>
         <source>Now</source>

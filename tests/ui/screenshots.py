@@ -25,7 +25,7 @@ from tests.ui.fakes import (
     FakeLease,
     token,
 )
-from tests.ui.xserver import available, x_server
+from tests.ui.xserver import available, start
 
 ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts" / "ui"
 
@@ -134,9 +134,8 @@ def main() -> int:
         print("Xvfb is not installed.", file=sys.stderr)
         return 1
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ARTIFACTS
-    with x_server():
-        gallery = Gallery(folder)
-        gallery.take_all()
+    start()
+    Gallery(folder).take_all()
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+
+_PR_SET_PDEATHSIG = 1
 
 
 def available() -> bool:
     return shutil.which("Xvfb") is not None
 
 
-@contextmanager
-def x_server(size: str = "1280x800x24") -> Iterator[str]:
-    """Start Xvfb on a display it picks itself; the environment points Qt at it meanwhile."""
+def start(size: str = "1280x800x24") -> str:
+    """Start Xvfb on a display it picks itself and point Qt at it; the display's name.
+
+    It ends with this process, however that ends, and not before: Qt keeps its connection until the
+    very last, and a server gone earlier would make it complain.
+    """
+    libc = ctypes.CDLL(None)
     read, write = os.pipe()
-    process = subprocess.Popen(
+    subprocess.Popen(
         ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp"],
         pass_fds=[write],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),  # noqa: PLW1509
     )
     os.close(write)
-    saved = {name: os.environ.get(name) for name in ("DISPLAY", "QT_QPA_PLATFORM")}
-    try:
-        with os.fdopen(read) as pipe:
-            number = pipe.readline().strip()
-        if not number:
-            raise RuntimeError("Xvfb did not start")
-        os.environ["DISPLAY"] = f":{number}"
-        os.environ["QT_QPA_PLATFORM"] = "xcb"
-        yield f":{number}"
-    finally:
-        for name, value in saved.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        process.terminate()
-        process.wait(10)
+    with os.fdopen(read) as pipe:
+        number = pipe.readline().strip()
+    if not number:
+        raise RuntimeError("Xvfb did not start")
+    os.environ["DISPLAY"] = f":{number}"
+    os.environ["QT_QPA_PLATFORM"] = "xcb"
+    return f":{number}"

@@ -1,0 +1,82 @@
+"""Real windows in an X server without a screen, on a faked session or on the real server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from desktop.triton.types import Token
+from tests.ui import xserver
+from tests.ui.fakes import ADDRESSES, FakeClient, FakeLease, token
+
+ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts" / "ui"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.ui)
+
+
+@pytest.fixture(scope="session")
+def display() -> str:
+    if not xserver.available():
+        pytest.skip("Xvfb is not installed")
+    return xserver.start()
+
+
+@pytest.fixture(scope="session")
+def qapp_args(display: str) -> list[str]:
+    """Asked for before pytest-qt makes the QApplication: the display is there by then."""
+    return ["tritalk-tests"]
+
+
+class Fake:
+    """An application on a lease and a client of the test's own."""
+
+    def __init__(self, lease: FakeLease, client: FakeClient) -> None:
+        from desktop.ui.application import Application
+
+        self.lease = lease
+        self.client = client
+        self.clients: list[FakeClient] = []
+        self.app = Application(["tritalk"], acquire=lambda: lease, client=self._connect)
+        self.app.language.apply("en")
+        self.app.theme.apply("light")
+        self.window = self.app.window
+        self.window.show()
+        # Shortcuts work in the active window only, and no window manager is there to make it so.
+        self.window.activateWindow()
+        self.app.session.start()
+
+    def _connect(self, endpoint: object) -> FakeClient:
+        self.clients.append(self.client)
+        return self.client
+
+
+Script = Callable[[str, Sequence[str]], Sequence[Token | Exception]]
+
+
+def echo(text: str, history: Sequence[str]) -> list[Token | Exception]:
+    """Replies with the text itself, surer and surer."""
+    return [token(c, (i + 1) / len(text)) for i, c in enumerate(text)]
+
+
+@pytest.fixture
+def fake(qapp: object) -> Iterator[Callable[..., Fake]]:
+    """A factory: ``fake(script=…, gap=…, status=…)`` opens a window on a faked server."""
+    made: list[Fake] = []
+
+    def make(script: Script = echo, *, gap: float = 0.0, lease: FakeLease | None = None) -> Fake:
+        made.append(Fake(lease or FakeLease(), FakeClient(script, gap, ADDRESSES)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.app.close()
+        one.window.deleteLater()
+        assert one.lease.closed
+    assert [t.name for t in threading.enumerate() if t.name.startswith("background")] == []
