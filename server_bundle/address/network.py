@@ -65,7 +65,7 @@ class Embeddings(nn.Module):
         )
 
     def forward(self, input_ids: Tensor, segment_ids: Tensor) -> Tensor:
-        positions = self.position_ids[:, : input_ids.size(1)]
+        positions = self.position_ids.narrow(1, 0, input_ids.size(1))
         total = self.word_embeddings(input_ids) + self.token_type_embeddings(segment_ids)
         total = total + self.position_embeddings(positions)
         out: Tensor = self.dropout(self.LayerNorm(total))
@@ -138,12 +138,12 @@ class BertEncoder(nn.Module):
         self, input_ids: Tensor, segment_ids: Tensor, input_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         x = self.embeddings(input_ids, segment_ids)
-        padding = (input_mask == 0)[:, None, None, :]
+        padding = input_mask.eq(0).unsqueeze(1).unsqueeze(1)
         layers = self.encoder["layer"]
         assert isinstance(layers, nn.ModuleList)
         for layer in layers:
             x = layer(x, padding)
-        return x, torch.tanh(self.pooler["dense"](x[:, 0]))
+        return x, torch.tanh(self.pooler["dense"](x.select(1, 0)))
 
 
 class BertFourLevelArea(nn.Module):
@@ -183,9 +183,10 @@ class BertFourLevelArea(nn.Module):
 
     def _rotate(self, x: Tensor) -> Tensor:
         """``x`` [B, L, types, inner_dim]."""
-        length = x.size(1)
-        turned = torch.stack([-x[..., 1::2], x[..., ::2]], dim=-1).flatten(-2)
-        return x * self.cos[:length, None] + turned * self.sin[:length, None]
+        even, odd = x.unflatten(-1, (-1, 2)).unbind(-1)
+        turned = torch.stack([-odd, even], dim=-1).flatten(-2)
+        cos, sin = (t.narrow(0, 0, x.size(1)).unsqueeze(1) for t in (self.cos, self.sin))
+        return x * cos + turned * sin
 
     def forward(
         self, input_ids: Tensor, segment_ids: Tensor, input_mask: Tensor
@@ -197,6 +198,7 @@ class BertFourLevelArea(nn.Module):
         if self.config.rope:
             query, key = self._rotate(query), self._rotate(key)
         scores = torch.einsum("bmhd,bnhd->bhmn", query, key) * self.config.scale
-        invalid = (input_mask == 0)[:, None, None, :] | self.below[:length, :length]
+        below = self.below.narrow(0, 0, length).narrow(1, 0, length)
+        invalid = input_mask.eq(0).unsqueeze(1).unsqueeze(1) | below
         scores = scores.float().masked_fill(invalid, MASKED)
         return self.dense_cls(self.dropout(pooled)).float(), scores

@@ -177,8 +177,11 @@ class AddressParser:
         self, text: str, spans: Sequence[Span], areas: npt.NDArray[np.float32]
     ) -> dict[str, Any]:
         def vote(node: Node) -> float:
-            rows = self.area_rows.get((node.at(3) or node).key, [])
-            return float(areas[rows].sum()) if rows else 0.0
+            """The share of the areas in the node; a town's is its district's."""
+            for above in reversed(node.chain()):
+                if rows := self.area_rows.get(above.key):
+                    return float(areas[rows].sum())
+            return 0.0
 
         resolution = self.resolver.resolve(text, spans, vote)
         return {
@@ -189,7 +192,7 @@ class AddressParser:
                     "text": text[span.start : span.end],
                     "start": span.start,
                     "end": span.end,
-                    "score": round(span.score, 4),
+                    "score": min(round(span.score, 6), 0.999999),  # below 1, as a sigmoid is
                 }
                 for span in spans
             ],

@@ -29,6 +29,8 @@ MAX_CANDIDATES = 10
 SHORT_NAME = 0.8
 FORMER_SUFFIX = 0.5
 OTHER_LEVEL = 0.6
+# Town names repeat all over the country: against a district that is written out they weigh less.
+TOWN = 0.8
 
 _OFFICE = re.compile(r"(?:街道办事处|街道办|街办事处|街办|街)$")
 _SUFFIX = re.compile(r"(?:街道|地区|镇|乡|市|区|县)$")
@@ -96,8 +98,8 @@ class Resolver:
         support = {node: self._support(node, mentions) for node in leaves}
         best = max(support.values())
         tied = [node for node, value in support.items() if value > best - 1e-6]
-        # Of a chain only the deepest stands: 余杭区 and its 杭州市 are one answer.
-        tied = [n for n in tied if not any(o is not n and o.within(n) for o in tied)]
+        # A node that explains no more than one above it was not named: 吉林 is not 吉林市.
+        tied = [n for n in tied if not any(o is not n and n.within(o) for o in tied)]
         tied.sort(key=lambda n: n.key)
         certainty = self._certainty(mentions, tied[0])
         if len(tied) == 1:
@@ -160,6 +162,7 @@ class Resolver:
                 if not near and (node.level == 4 or (level == 4 and node.level < 3)):
                     continue
                 value = weight * (1.0 if near else OTHER_LEVEL)
+                value *= TOWN if node.level == 4 else 1.0
                 meanings[node] = max(value, meanings.get(node, 0.0))
 
         exact = self.table.names.get(name, [])

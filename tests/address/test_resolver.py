@@ -1,0 +1,144 @@
+"""The division resolver on the cases that address parsers are known to get wrong."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from server_bundle.address.divisions import Node
+from server_bundle.address.entities import Span
+from server_bundle.address.resolver import Resolver
+
+RESOLVER = Resolver()
+
+
+def typed(pieces: str) -> tuple[str, list[Span]]:
+    """``江苏省=prov 鼓楼区=district 往东`` → the text and its entities."""
+    text = ""
+    spans = []
+    for piece in pieces.split(" "):
+        word, _, type_ = piece.partition("=")
+        if type_:
+            spans.append(Span(len(text), len(text) + len(word), type_, 0.99))
+        text += word
+    return text, spans
+
+
+def names(pieces: str) -> str:
+    division = RESOLVER.resolve(*typed(pieces)).division
+    return "/".join((division.province, division.city, division.district, division.town))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ("浙江省=prov 杭州市=city 余杭区=district", "浙江省/杭州市/余杭区/"),
+        ("余杭区=district", "浙江省/杭州市/余杭区/"),
+        ("余杭=district 仓前=town", "浙江省/杭州市/余杭区/仓前街道"),
+        ("浙江=prov 温州=city 龙湾区=district", "浙江省/温州市/龙湾区/"),
+        ("上海=prov 上海市=city 青浦区=district 华隆路=road", "上海市/上海市/青浦区/"),
+        ("上海市=prov", "上海市/上海市//"),
+        ("义乌市=district 福田街道=town", "浙江省/金华市/义乌市/福田街道"),
+        ("义乌市=city 福田街道=town", "浙江省/金华市/义乌市/福田街道"),
+        ("广东省=prov 东莞市=city 虎门镇=town", "广东省/东莞市//虎门镇"),
+        ("湖北省=prov 仙桃市=district", "湖北省//仙桃市/"),
+        ("武汉市=city 武昌区=district 中南路街办事处=town", "湖北省/武汉市/武昌区/中南路街道"),
+        ("吉林=prov 吉林市=city 船营区=district", "吉林省/吉林市/船营区/"),
+        ("吉林=prov", "吉林省///"),
+        ("内蒙=prov 通辽=city", "内蒙古自治区/通辽市//"),
+        ("苏州吴中=city", "江苏省/苏州市/吴中区/"),
+        ("余杭区=district 临平镇=town", "浙江省/杭州市/余杭区/"),
+        ("德清县=district 武康镇=town", "浙江省/湖州市/德清县/武康街道"),
+        ("苍南县=district 龙港镇=town", "浙江省/温州市/苍南县/"),
+        ("台北=city 大安区=district", "台湾省/台北市/大安区/"),
+        ("香港=prov 油尖旺区=district", "香港特别行政区//油尖旺区/"),
+        ("和康县=district", "新疆维吾尔自治区/和田地区/和康县/"),
+        ("长沙=city", "湖南省/长沙市//"),
+        ("上海市=prov 闸北区=district", "上海市/上海市/静安区/"),
+        ("北京市=prov 朝阳=district", "北京市/北京市/朝阳区/"),
+        ("余杭　区=district", "浙江省/杭州市/余杭区/"),
+    ],
+)
+def test_what_the_text_determines(pieces: str, expected: str) -> None:
+    assert names(pieces) == expected
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        "南京西路=road 325号=roadno",
+        "中山北路=road",
+        "北京东路=road 与 上海路=road",
+        "假县=district",
+        "E通世界华新园=poi",
+    ],
+)
+def test_what_is_no_division(pieces: str) -> None:
+    resolution = RESOLVER.resolve(*typed(pieces))
+    assert names(pieces) == "///"
+    assert resolution.candidates == ()
+    assert resolution.division.confidence == 0.0
+
+
+def test_nonsense_below_a_division_leaves_the_division() -> None:
+    assert names("重庆市=prov 假县=district") == "重庆市/重庆市//"
+
+
+def test_an_ambiguous_district_answers_candidates() -> None:
+    resolution = RESOLVER.resolve(*typed("朝阳区=district"))
+    assert resolution.division.province == resolution.division.district == ""
+    assert {(c.province, c.district) for c in resolution.candidates} == {
+        ("北京市", "朝阳区"),
+        ("吉林省", "朝阳区"),
+    }
+
+
+def test_a_street_named_after_a_city_does_not_decide() -> None:
+    resolution = RESOLVER.resolve(*typed("鼓楼区=district 中山北路=road"))
+    assert resolution.division.province == ""
+    cities = {c.city for c in resolution.candidates}
+    assert cities == {"南京市", "徐州市", "福州市", "开封市"}
+
+
+def test_the_province_narrows_and_is_kept() -> None:
+    resolution = RESOLVER.resolve(*typed("江苏省=prov 鼓楼区=district 复兴北路=road"))
+    assert (resolution.division.province, resolution.division.city) == ("江苏省", "")
+    assert {c.city for c in resolution.candidates} == {"南京市", "徐州市"}
+
+
+def test_the_vote_ranks_but_never_fills_in() -> None:
+    def vote(node: Node) -> float:
+        return 0.9 if node.within(RESOLVER.table.names["南京市"][0]) else 0.02
+
+    resolution = RESOLVER.resolve(*typed("鼓楼区=district"), vote)
+    assert resolution.candidates[0].city == "南京市"
+    confidences = [c.confidence for c in resolution.candidates]
+    assert confidences == sorted(confidences, reverse=True)
+    assert confidences[0] > 3 * confidences[1]
+    assert resolution.division.city == ""
+
+
+def test_a_town_name_that_is_everywhere_is_cut_to_ten_candidates() -> None:
+    resolution = RESOLVER.resolve(*typed("城关镇=town"))
+    assert resolution.division.province == ""
+    assert len(resolution.candidates) == 10
+
+
+def test_codes_are_official_and_never_invented() -> None:
+    assert RESOLVER.resolve(*typed("余杭区=district")).division.code == "330110"
+    assert RESOLVER.resolve(*typed("虎门镇=town 东莞=city")).division.code.startswith("441900")
+    assert RESOLVER.resolve(*typed("台北市=city 大安区=district")).division.code == "710000"
+
+
+def test_a_name_the_network_missed_is_still_found() -> None:
+    assert names("杭州市余杭区 文一西路=road") == "浙江省/杭州市/余杭区/"
+
+
+def test_long_texts_stay_quick() -> None:
+    text, spans = typed("浙江省=prov 杭州市=city 余杭区=district " + "很长的备注" * 380)
+    began = time.process_time()
+    for _ in range(5):
+        RESOLVER.resolve(text, spans)
+    # A scan over 40,000 names would take seconds.
+    assert time.process_time() - began < 5
