@@ -56,11 +56,10 @@ class Supervisor:
         self._watchers: set[asyncio.StreamWriter] = set()
         self._over = asyncio.Event()
         self._why_over = "nobody needs the server any more"
-        self._guardian_pipe = -1
 
     async def run(self, first_lease: socket.socket | None) -> None:
         self._write_launch_file()
-        self._start_guardian()
+        guarded = asyncio.create_task(self._keep_guarded())
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end, "it was told to stop")
@@ -87,6 +86,7 @@ class Supervisor:
         if self.status.state is not ServerState.FAILED:
             self.publish(state=ServerState.STOPPED, message=f"stopped: {self._why_over}")
         listener.close()
+        guarded.cancel()
         for writer in self._holders | self._watchers:
             with contextlib.suppress(OSError, asyncio.TimeoutError):
                 await asyncio.wait_for(writer.drain(), 1)
@@ -230,19 +230,25 @@ class Supervisor:
         for folder in self.folders.all():
             (folder / wire.LAUNCH_FILE).write_text(json.dumps(content))
 
-    def _start_guardian(self) -> None:
-        reading, self._guardian_pipe = os.pipe()
-        command = [sys.executable, "-I", "-S", guardian.__file__, str(reading), self.launch_id]
-        subprocess.Popen(
-            [*command, *map(str, self.folders.all())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            pass_fds=[reading],
-            start_new_session=True,
-        )
-        os.close(reading)
+    async def _keep_guarded(self) -> None:
+        """Have a guardian blocked on a pipe whose other end dies with this process."""
+        reading, _held_open = os.pipe()
+        words = ["-I", "-S", guardian.__file__, str(reading), self.launch_id]
+        while True:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *words,
+                *map(str, self.folders.all()),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                pass_fds=[reading],
+                start_new_session=True,
+            )
+            await process.wait()
+            self.log.add("tritalk: the guardian died; starting another")
+            await asyncio.sleep(1)
 
 
 def main() -> None:
