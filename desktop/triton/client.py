@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,11 +37,27 @@ _RETURNS = ("return_finish_reason", "return_logprobs", "return_num_input_tokens"
 _WINDOW = 128
 
 
+# A stream's errors arrive without a status. (Triton can be asked for one with the header
+# ``triton_grpc_error``, but 24.10 then dies of a segmentation fault now and again.) Our models
+# begin what is not the request's fault with the first of these; the others are Triton's words.
+_NOT_THE_REQUEST = (
+    "UNAVAILABLE: ",
+    "Request for unknown model",
+    "Stub process",
+    "Failed to",
+    "failed to",
+    "Internal",
+)
+
+
 def to_error(error: InferenceServerException) -> TritalkError:
-    """Triton's error as one of ours, told by its gRPC status."""
+    """Triton's error as one of ours, told by its gRPC status or, on a stream, by its words."""
     status = str(error.status() or "")
     message = str(error.message() or "").strip()
-    message = message.removeprefix("[request id: <id_unknown>] ")
+    message = re.sub(r"^\[request id: [^\]]*\] ", "", message)
+    if not status and not message.startswith(_NOT_THE_REQUEST):
+        return InvalidInput(message)
+    message = message.removeprefix("UNAVAILABLE: ")
     if "INVALID_ARGUMENT" in status:
         return InvalidInput(message)
     if "CANCELLED" in status:
@@ -143,10 +160,7 @@ class ChatStream:
         def receive(result: Any, error: InferenceServerException | None) -> None:
             events.put(error if error is not None else result)
 
-        # With this header an error ends the stream with its real gRPC status; without it, it
-        # arrives as a bare sentence that does not tell a wrong request from a broken server.
-        headers = {**self._endpoint.headers, "triton_grpc_error": "true"}
-        client.start_stream(receive, headers=headers)
+        client.start_stream(receive, headers=self._endpoint.headers or None)
         client.async_stream_infer(self._model, self._inputs)
 
 

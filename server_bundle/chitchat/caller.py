@@ -18,6 +18,7 @@ import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat.cancel import CancelFlags
 from server_bundle.chitchat.parameters import SamplingParameters
+from server_bundle.chitchat.triton_io import Client
 
 _POLL_SECONDS = 0.04
 
@@ -52,20 +53,19 @@ class EngineCaller:
         self.engine = engine
         self._flags = CancelFlags(run_dir)
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
-        self._watched: dict[int, Any] = {}  # flag index → response sender of the client's request
+        self._watched: dict[int, Client] = {}  # by flag index
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="cancel-watch", daemon=True)
         self._watcher.start()
 
     def reply(
-        self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Any
+        self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Client
     ) -> Iterator[Step]:
         """The steps of one reply, as the engine sends them; the last has a finish reason.
 
         Args:
-            client: the response sender of the request on whose behalf this is; when that request
-                is cancelled, the reply ends with ``cancelled``.
+            client: on whose behalf this is; when it goes away, the reply ends with ``cancelled``.
 
         Raises:
             EngineFailed: the engine refused the request or broke off.
@@ -118,11 +118,7 @@ class EngineCaller:
             with self._lock:
                 watched = list(self._watched.items())
             for index, client in watched:
-                try:
-                    cancelled = client.is_cancelled()
-                except Exception:  # it was just answered to the end
-                    continue
-                if cancelled:
+                if client.is_cancelled():
                     with self._lock:
                         if self._watched.get(index) is client:
                             self._flags.cancel(index)

@@ -14,22 +14,20 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat.sampling import Sampled
-
-_FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
+from server_bundle.chitchat.triton_io import Client
 
 
 class ResponseSink:
     """One request's way out. Implements :class:`server_bundle.chitchat.engine.Sink`."""
 
-    def __init__(self, sender: Any, responder: Responder) -> None:
-        self._sender = sender
+    def __init__(self, client: Client, responder: Responder) -> None:
+        self._client = client
         self._responder = responder
         self._tokens: deque[Sampled] = deque()
         self._end: tuple[str, str] | None = None  # ("finish", reason) or ("fail", message)
         self._queued = False
         self._lock = threading.Lock()
         self._cancelled = False
-        self.closed = False
 
     def token(self, sampled: Sampled) -> None:
         self._push(sampled, None)
@@ -45,8 +43,7 @@ class ResponseSink:
         return self._cancelled
 
     def poll(self) -> None:
-        if not self.closed and self._sender.is_cancelled():
-            self._cancelled = True
+        self._cancelled = self._client.is_cancelled()
 
     def _push(self, sampled: Sampled | None, end: tuple[str, str] | None) -> None:
         with self._lock:
@@ -66,17 +63,14 @@ class ResponseSink:
             end = self._end
         if end is None:
             if tokens:
-                self._sender.send(pb_utils.InferenceResponse(_outputs(tokens, None)))
+                self._client.send(_outputs(tokens, None))
             return
-        self.closed = True
         self._responder.forget(self)
         kind, text = end
         if kind == "fail":
-            error = pb_utils.TritonError(text, pb_utils.TritonError.INTERNAL)
-            response = pb_utils.InferenceResponse(output_tensors=[], error=error)
+            self._client.fail(text, pb_utils.TritonError.INTERNAL)
         else:
-            response = pb_utils.InferenceResponse(_outputs(tokens, text))
-        self._sender.send(response, flags=_FINAL)
+            self._client.send(_outputs(tokens, text), final=True)
 
 
 def _outputs(tokens: list[Sampled], finish_reason: str | None) -> list[Any]:
@@ -117,9 +111,9 @@ class Responder:
         for thread in self._threads:
             thread.start()
 
-    def sink(self, sender: Any, *, poll: bool) -> ResponseSink:
+    def sink(self, client: Client, *, poll: bool) -> ResponseSink:
         """A way out for one request; ``poll`` for requests without a cancel key."""
-        sink = ResponseSink(sender, self)
+        sink = ResponseSink(client, self)
         if poll:
             with self._lock:
                 self._open.add(sink)

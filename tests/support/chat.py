@@ -57,7 +57,7 @@ def stream(
     with grpcclient.InferenceServerClient(endpoint.grpc) as client:
         client.start_stream(
             lambda result, error: responses.put(error or result),
-            headers={**endpoint.headers, "triton_grpc_error": "true"},
+            headers=endpoint.headers or None,
         )
         client.async_stream_infer(model, inputs, parameters=parameters or None)
         results = []

@@ -39,14 +39,15 @@ class TritonPythonModel:
 
     def execute(self, requests):
         for request in requests:
+            client = triton_io.Client(request)
             try:
-                self.engine.submit(self.read(request))
+                self.engine.submit(self.read(request, client))
             except (prefix.InvalidRow, InvalidParameter, InvalidCancelKey) as error:
-                triton_io.fail(request, error)
+                client.fail(error)
             except QueueFull as error:
-                triton_io.fail(request, error, code=pb_utils.TritonError.UNAVAILABLE)
+                client.fail(error, pb_utils.TritonError.UNAVAILABLE)
 
-    def read(self, request):
+    def read(self, request, client):
         inputs = [triton_io.array(request, f"INPUT__{i}") for i in range(3)]
         ids, types = prefix.read_row(*inputs, self.layout.vocabulary.size, self.engine.context)
         parameters = parse(
@@ -58,7 +59,7 @@ class TritonPythonModel:
         key = parameters.cancel_key
         if key:
             self.cancel.check(key)
-        sink = self.responder.sink(request.get_response_sender(), poll=not key)
+        sink = self.responder.sink(client, poll=not key)
         return Request(
             ids=ids,
             types=types if self.layout.speakers else None,

@@ -23,12 +23,13 @@ class TritonPythonModel:
 
     def execute(self, requests):
         for request in requests:
+            client = triton_io.Client(request)
             try:
                 rows, parameters = self.read(request)
             except (prefix.InvalidRow, InvalidParameter) as error:
-                triton_io.fail(request, error)
+                client.fail(error)
                 continue
-            answer = Answer(request.get_response_sender(), len(rows), self.layout.pad)
+            answer = Answer(client, len(rows), self.layout.pad)
             for i, (ids, types) in enumerate(rows):
                 self.caller.pool.submit(self.decode, answer, i, ids, types, parameters)
 
@@ -48,7 +49,7 @@ class TritonPythonModel:
         if parameters.seed is not None:  # rows of one request are different draws
             parameters = replace(parameters, seed=(parameters.seed + row) % 2**63)
         try:
-            for step in self.caller.reply(ids, types, parameters, answer.sender):
+            for step in self.caller.reply(ids, types, parameters, answer.client):
                 if step.token is not None:
                     tokens.append(step.token)
                     confidences.append(step.confidence)
@@ -65,8 +66,8 @@ class TritonPythonModel:
 class Answer:
     """The response of one request, sent by whichever worker finishes its last row."""
 
-    def __init__(self, sender, rows, pad):
-        self.sender = sender
+    def __init__(self, client, rows, pad):
+        self.client = client
         self.pad = pad
         self.rows = [None] * rows
         self.missing = rows
@@ -85,15 +86,8 @@ class Answer:
             ids[line, : len(row_ids)] = row_ids
             shares[line, : len(row_shares)] = row_shares
         outputs = [pb_utils.Tensor("OUTPUT__0", ids), pb_utils.Tensor("OUTPUT__1", shares)]
-        self.send(pb_utils.InferenceResponse(outputs))
+        self.client.send(outputs, final=True)
 
     def fail(self, error):
-        with self.lock:
-            if self.missing < 0:
-                return
-            self.missing = -1  # the other rows end in vain
-        error = pb_utils.TritonError(str(error), pb_utils.TritonError.UNAVAILABLE)
-        self.send(pb_utils.InferenceResponse(output_tensors=[], error=error))
-
-    def send(self, response):
-        self.sender.send(response, flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+        # The other rows end in vain: nothing is sent after this.
+        self.client.fail(error, pb_utils.TritonError.UNAVAILABLE)

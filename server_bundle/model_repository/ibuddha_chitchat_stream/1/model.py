@@ -16,8 +16,6 @@ from server_bundle.chitchat.parameters import (
 from server_bundle.chitchat.prompt import InvalidPrompt, PromptLayout
 from server_bundle.chitchat.text_request import TextReply, TextRequest
 
-_FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
-
 
 class TritonPythonModel:
     def initialize(self, args):
@@ -34,6 +32,7 @@ class TritonPythonModel:
 
     def execute(self, requests):
         for request in requests:
+            client = triton_io.Client(request)
             try:
                 text = TextRequest.read(request)
                 parameters = parse(
@@ -44,23 +43,19 @@ class TritonPythonModel:
                 )
                 prompt = self.layout.encode(text.history, text.text_input, parameters.max_tokens)
             except (triton_io.InvalidRequest, InvalidParameter, InvalidPrompt) as error:
-                triton_io.fail(request, error)
+                client.fail(error)
                 continue
             reply = TextReply(text, len(prompt.ids), self.layout)
-            self.caller.pool.submit(
-                self.answer, request.get_response_sender(), reply, prompt, parameters
-            )
+            self.caller.pool.submit(self.answer, client, reply, prompt, parameters)
 
-    def answer(self, sender, reply, prompt, parameters):
+    def answer(self, client, reply, prompt, parameters):
         types = prompt.types or [0] * len(prompt.ids)
         try:
-            for step in self.caller.reply(prompt.ids, types, parameters, sender):
-                flags = _FINAL if step.finish_reason else 0
+            for step in self.caller.reply(prompt.ids, types, parameters, client):
                 if reply.add(step):
-                    sender.send(pb_utils.InferenceResponse(reply.take()), flags=flags)
+                    client.send(reply.take(), final=bool(step.finish_reason))
         except EngineFailed as error:
-            failure = pb_utils.TritonError(str(error), pb_utils.TritonError.UNAVAILABLE)
-            sender.send(pb_utils.InferenceResponse([], error=failure), flags=_FINAL)
+            client.fail(error, pb_utils.TritonError.UNAVAILABLE)
         except Exception as error:  # sending failed: the client is gone, and reply() was closed
             pb_utils.Logger.log_warn(f"a reply broke off: {error}")
 
