@@ -17,7 +17,7 @@ from desktop.launchers.lease import SupervisorLease
 from desktop.launchers.stubs import find_stubs, process_start
 from desktop.triton.types import Endpoint
 
-# What may be left of a server after its end, and for how long; a loaded machine is slow.
+# How long a server may take to go where no test is about just that; a loaded machine is slow.
 GONE_WITHIN = 15.0
 
 
@@ -50,19 +50,29 @@ class Server:
 
     def leftovers(self) -> list[str]:
         """Everything of this launch that still exists."""
-        found = [f"process {pid}" for pid in guardian.processes_of(self.launch_id)]
-        prefix = guardian.shm_prefix(self.launch_id)
-        found += [str(p) for p in guardian.SHARED_MEMORY.iterdir() if p.name.startswith(prefix)]
-        served = self.home / "cache" / "launches" / self.launch_id
-        found += [str(folder) for folder in (self.run, served) if folder.exists()]
-        return found
+        return leftovers(self.home, self.run)
 
     def wait_until_gone(self, seconds: float = GONE_WITHIN) -> list[str]:
         """What is left after at most ``seconds``; an empty list is what one wants."""
-        end = time.monotonic() + seconds
-        while (found := self.leftovers()) and time.monotonic() < end:
-            time.sleep(0.05)
-        return found
+        return wait_until_gone(self.home, self.run, seconds)
+
+
+def leftovers(home: Path, run: Path) -> list[str]:
+    """Everything that still exists of the launch whose runtime folder is ``run``: processes,
+    shared memory and folders."""
+    found = [f"process {pid}" for pid in guardian.processes_of(run.name)]
+    prefix = guardian.shm_prefix(run.name)
+    found += [str(p) for p in guardian.SHARED_MEMORY.iterdir() if p.name.startswith(prefix)]
+    served = home / "cache" / "launches" / run.name
+    found += [str(folder) for folder in (run, served) if folder.exists()]
+    return found
+
+
+def wait_until_gone(home: Path, run: Path, seconds: float = GONE_WITHIN) -> list[str]:
+    end = time.monotonic() + seconds
+    while (found := leftovers(home, run)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import collections
 import os
 import re
@@ -25,12 +26,14 @@ class BoundedLog:
         self.secrets: list[str] = []
         self.lines: collections.deque[str] = collections.deque(maxlen=MAX_LINES)
         self._rest = ""
+        # A character may be cut in two between chunks.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._open()
 
     def feed(self, chunk: bytes) -> None:
         """Take output as it comes; an unfinished line waits for its end, but not without bound."""
-        text = self._rest + chunk.decode("utf-8", errors="replace")
+        text = self._rest + self._decoder.decode(chunk)
         *lines, self._rest = text.split("\n")
         for line in lines:
             self.add(line)

@@ -29,6 +29,7 @@ from desktop.launchers import acquire, current, health
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.stubs import process_start
 from desktop.launchers.tritonserver import KEY_HEADER, RESTRICTABLE
+from tests.conftest import leftovers, wait_until_gone
 
 pytestmark = pytest.mark.triton
 
@@ -251,6 +252,22 @@ def test_killed_holder_leaves_nothing(
     assert server.leftovers()
     process.kill()
     assert server.wait_until_gone(KILL_WITHIN) == []
+
+
+def test_command_line_killed_in_mid_reply_leaves_nothing(fresh_home: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "desktop", "chat", "--json", "你好"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["token_id"] > 0
+    process.kill()
+    process.communicate()
+    (run,) = [path for path in (fresh_home / "run").iterdir() if path.is_dir()]
+    assert leftovers(fresh_home, run)
+    assert wait_until_gone(fresh_home, run, KILL_WITHIN) == []
 
 
 def test_kept_server_outlives_its_starter_until_stop(

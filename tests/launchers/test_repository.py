@@ -1,0 +1,119 @@
+"""Rendering a served model repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from server_bundle import repository
+
+
+def make(source: Path, name: str, config: str = "", code: str = "# model\n") -> None:
+    (source / name / "1").mkdir(parents=True)
+    (source / name / "config.pbtxt").write_text(config or f'name: "{name}"\nbackend: "python"\n')
+    if code:
+        (source / name / "1" / "model.py").write_text(code)
+
+
+def render(tmp_path: Path, **more: str) -> repository.Rendered:
+    return repository.render(
+        tmp_path / "served",
+        chat_model=tmp_path / "chat",
+        address_model=tmp_path / "address",
+        run_dir=tmp_path / "run",
+        source=tmp_path / "source",
+        **more,
+    )
+
+
+@pytest.mark.parametrize(("device", "kind"), [("cpu", "KIND_CPU"), ("gpu", "KIND_GPU")])
+def test_instances_follow_the_device(tmp_path: Path, device: str, kind: str) -> None:
+    make(tmp_path / "source", "a")
+    make(tmp_path / "source", "b", "instance_group [{ kind: KIND_CPU count: 2 }]\n")
+    render(tmp_path, device=device)
+    config = (tmp_path / "served" / "a" / "config.pbtxt").read_text()
+    assert config.endswith(f"instance_group [{{ kind: {kind} count: 1 }}]\n")
+    # A model that insists on its own instances keeps them.
+    own = (tmp_path / "served" / "b" / "config.pbtxt").read_text()
+    assert own == "instance_group [{ kind: KIND_CPU count: 2 }]\n"
+
+
+def test_another_device_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cpu or gpu"):
+        render(tmp_path, device="tpu")
+
+
+def test_paths_are_filled_in_and_escaped(tmp_path: Path) -> None:
+    odd = tmp_path / 'a "quoted" \\ folder'
+    make(odd / "source", "a", 'x: "@CHAT_MODEL@"\ny: "@ADDRESS_MODEL@"\nz: "@RUN_DIR@"\n')
+    render(odd)
+    config = (odd / "served" / "a" / "config.pbtxt").read_text()
+    escaped = str(odd).replace("\\", "\\\\").replace('"', '\\"')
+    for letter, name in (("x", "chat"), ("y", "address"), ("z", "run")):
+        assert f'{letter}: "{escaped}/{name}"\n' in config
+
+
+def test_a_called_model_comes_before_its_callers(tmp_path: Path) -> None:
+    call = 'parameters {{ key: "engine" value {{ string_value: "{}" }} }}\n'
+    make(tmp_path / "source", "a_top", call.format("b_middle"))
+    make(tmp_path / "source", "b_middle", call.format("c_engine"))
+    make(tmp_path / "source", "c_engine")
+    make(tmp_path / "source", "d_alone", call.format("not a model"))
+    assert render(tmp_path).levels == [["c_engine", "d_alone"], ["b_middle"], ["a_top"]]
+
+
+def test_models_that_call_each_other_are_still_loaded(tmp_path: Path) -> None:
+    call = 'parameters {{ key: "engine" value {{ string_value: "{}" }} }}\n'
+    make(tmp_path / "source", "a", call.format("b"))
+    make(tmp_path / "source", "b", call.format("a"))
+    assert render(tmp_path).levels == [["a", "b"]]
+
+
+def test_unfinished_models_are_reported_and_left_out(tmp_path: Path) -> None:
+    make(tmp_path / "source", "good")
+    make(tmp_path / "source", "empty", code="")
+    (tmp_path / "source" / "bare").mkdir()
+    make(tmp_path / "source", "multitask_model", code="")
+    rendered = render(tmp_path)
+    assert rendered.levels == [["good"]]
+    assert set(rendered.problems) == {"empty", "bare", "multitask_model"}
+    assert str(tmp_path / "address" / "model.pt") in rendered.problems["multitask_model"]
+    assert [path.name for path in (tmp_path / "served").iterdir()] == ["good"]
+
+
+def test_the_address_network_gets_its_weights(tmp_path: Path) -> None:
+    make(tmp_path / "source", "multitask_model", code="")
+    (tmp_path / "address").mkdir()
+    (tmp_path / "address" / "model.pt").write_bytes(b"weights")
+    assert render(tmp_path).levels == [["multitask_model"]]
+    served = tmp_path / "served" / "multitask_model" / "1" / "model.pt"
+    assert served.read_bytes() == b"weights"
+
+
+def test_bytecode_is_not_served(tmp_path: Path) -> None:
+    make(tmp_path / "source", "a")
+    cache = tmp_path / "source" / "a" / "1" / "__pycache__"
+    cache.mkdir()
+    (cache / "model.cpython-311.pyc").write_bytes(b"")
+    render(tmp_path)
+    assert [p.name for p in (tmp_path / "served" / "a" / "1").iterdir()] == ["model.py"]
+
+
+def test_the_bundles_own_models_render(tmp_path: Path) -> None:
+    resources = Path(__file__).resolve().parents[2] / "resources" / "models"
+    rendered = repository.render(
+        tmp_path,
+        chat_model=resources / "chitchat-tiny",
+        address_model=resources / "address-tiny",
+        run_dir=tmp_path,
+    )
+    assert rendered.problems == {}
+    first, *later = rendered.levels
+    assert set(first) == {"ibuddha_chitchat", "multitask_model"}
+    assert {name for level in later for name in level} == {
+        "ibuddha_chitchat_bls",
+        "ibuddha_chitchat_stream",
+        "address_parser",
+    }
+    assert "@" not in "".join(path.read_text() for path in tmp_path.rglob("config.pbtxt"))
