@@ -1,0 +1,64 @@
+"""One tritonserver that cannot do its work: the reason is told in words and nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.launchers import guardian
+from desktop.launchers.capture import BoundedLog
+from desktop.launchers.generation import Generation
+from desktop.launchers.prerequisites import find_triton
+from desktop.launchers.tritonserver import Folders, install_backends, new_endpoint
+from server_bundle import repository
+
+pytestmark = pytest.mark.triton
+
+MODELS = Path(__file__).parent / "models"
+LAUNCH_ID = "test0004"
+
+
+@pytest.mark.parametrize("taken", ["grpc", "http"])
+def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: str) -> None:
+    folders = Folders(tmp_path / "run", tmp_path / "served")
+    folders.run.mkdir()
+    wheel = find_triton()
+    rendered = repository.render(
+        folders.models,
+        chat_model=tmp_path,
+        address_model=tmp_path,
+        run_dir=folders.run,
+        source=MODELS,
+    )
+    install_backends(wheel, folders)
+    log = BoundedLog(tmp_path / "server.log")
+    published: list[dict[str, Any]] = []
+
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+        port = stranger.getsockname()[1]
+        endpoint = new_endpoint("tcp", folders.run)
+        address = {"grpc": f"127.0.0.1:{port}", "http": f"http://127.0.0.1:{port}"}[taken]
+        endpoint = dataclasses.replace(endpoint, **{taken: address})
+        generation = Generation(
+            wheel,
+            folders,
+            endpoint,
+            LAUNCH_ID,
+            rendered,
+            log,
+            lambda **changes: published.append(changes),
+        )
+        why = asyncio.run(generation.run())
+    log.close()
+    assert generation.port_taken
+    assert "tritonserver" in why
+    assert generation.seconds_ready == 0
+    assert not [changes for changes in published if changes.get("message") == "ready"]
+    assert guardian.processes_of(LAUNCH_ID) == []
