@@ -23,6 +23,8 @@ from server_bundle.address.export import (
 from server_bundle.address.global_pointer import decode
 from server_bundle.address.network import MASKED, AddressConfig, BertFourLevelArea
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
+
 CONFIG = AddressConfig(
     vocab_size=200,
     num_labels_cls=11,
