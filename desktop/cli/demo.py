@@ -6,7 +6,7 @@ from desktop.cli.chat import Terminal, stream_reply
 from desktop.cli.parse import show
 from desktop.cli.session import server_session
 
-MESSAGE = "你好，今天有点累"
+MESSAGE = "今天好累啊"
 ADDRESS = "浙江省杭州市余杭区五常街道文一西路969号3幢5楼"
 
 

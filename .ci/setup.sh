@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Sets up what is missing: system libraries (through apt where it may), a virtual environment in
+# .venv, the packages in the tested versions. Safe to run again; quick when nothing is missing.
+# Usage: .ci/setup.sh [--test]   --test adds what the test suite needs (Xvfb, curl, ...).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+with_tests=no
+[ "${1:-}" = "--test" ] && with_tests=yes
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# ---- Python 3.11 or 3.12: Triton's Python backend needs numpy < 2, which newer ones lack ----
+usable() { "$1" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null; }
+
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-}" python3.12 python3.11 python3 \
+        "$HOME"/.pyenv/versions/3.1[12]*/bin/python3 \
+        "$HOME"/.local/share/uv/python/cpython-3.1[12]*/bin/python3; do
+        if [ -n "$candidate" ] && usable "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+# ---- system packages ----
+missing=()
+libraries=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p 2>/dev/null || true)
+has_library() { grep -q "^[[:space:]]*$1 " <<<"$libraries"; }
+need_library() { has_library "$1" || missing+=("$2"); }
+need_command() { command -v "$1" >/dev/null || missing+=("$2"); }
+
+may_install() {
+    command -v apt-get >/dev/null || return 1
+    [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+install_missing() {
+    [ "${#missing[@]}" = 0 ] && return 0
+    local as_root=""
+    [ "$(id -u)" = 0 ] || as_root="sudo "
+    if may_install; then
+        say "installing ${missing[*]}"
+        ${as_root}env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+        ${as_root}env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    else
+        say "system packages are missing, and I may not install them; please run:"
+        say "  sudo apt-get install -y ${missing[*]}"
+        [ "${1:-}" = required ] && exit 1
+    fi
+    missing=()
+}
+
+python=""
+if [ -x .venv/bin/python ] && usable .venv/bin/python; then
+    python=.venv/bin/python
+else
+    python=$(find_python)
+    if [ -z "$python" ]; then
+        found=$(python3 --version 2>/dev/null || echo "no Python")
+        die "Python 3.11 or 3.12 is needed, and there is $found. Install one (apt-get install" \
+            "python3.11 python3.11-venv, or: uv python install 3.12, or: pyenv install 3.12)," \
+            "then run: make PYTHON=/path/to/python3.12 ${MAKECMDGOALS:-run}"
+    fi
+fi
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+
+if ! "$python" -c 'import ensurepip, venv' 2>/dev/null && [ ! -x .venv/bin/pip ]; then
+    missing+=("python$version-venv")
+    install_missing required
+fi
+
+# The stub that runs the models links against the shared library of Python.
+"$python" - <<'EOF' || missing+=("libpython$version")
+import ctypes, pathlib, sys, sysconfig
+name = "libpython%d.%d.so.1.0" % sys.version_info[:2]
+beside = pathlib.Path(sysconfig.get_config_var("LIBDIR") or "/", name)
+try:
+    ctypes.CDLL(str(beside) if beside.exists() else name)
+except OSError:
+    sys.exit(1)
+EOF
+
+need_library libEGL.so.1 libegl1
+need_library libGL.so.1 libgl1
+need_library libglib-2.0.so.0 libglib2.0-0
+need_library libfontconfig.so.1 libfontconfig1
+need_library libdbus-1.so.3 libdbus-1-3
+need_library libxkbcommon.so.0 libxkbcommon0
+need_library libxkbcommon-x11.so.0 libxkbcommon-x11-0
+need_library libxcb-cursor.so.0 libxcb-cursor0
+need_library libxcb-icccm.so.4 libxcb-icccm4
+need_library libxcb-image.so.0 libxcb-image0
+need_library libxcb-keysyms.so.1 libxcb-keysyms1
+need_library libxcb-randr.so.0 libxcb-randr0
+need_library libxcb-render-util.so.0 libxcb-render-util0
+need_library libxcb-shape.so.0 libxcb-shape0
+need_library libxcb-xkb.so.1 libxcb-xkb1
+{ command -v fc-list >/dev/null && [ -n "$(fc-list :lang=zh 2>/dev/null)" ]; } ||
+    missing+=(fontconfig fonts-noto-cjk)
+if [ "$with_tests" = yes ]; then
+    need_command Xvfb xvfb
+    need_command curl curl
+    need_command setpriv util-linux
+fi
+install_missing
+
+# ---- packages ----
+stamp=.venv/.set-up-for
+wanted=$(cat pyproject.toml constraints.txt | sha256sum | cut -d' ' -f1)
+if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
+    if [ ! -x .venv/bin/pip ]; then
+        say "making .venv with $("$python" --version)"
+        "$python" -m venv .venv
+    fi
+    say "installing the packages (torch is large: this takes some minutes the first time)"
+    .venv/bin/python -m pip install -q --disable-pip-version-check \
+        -c constraints.txt -e '.[server,dev]'
+    printf '%s' "$wanted" > "$stamp"
+    say "ready"
+fi
