@@ -16,6 +16,7 @@ from desktop import paths
 from desktop.launchers.base import Lease
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
+from desktop.ui.collector import GarbageCollector
 from desktop.ui.icons import app_icon
 from desktop.ui.language import LanguageChoice, LanguageManager
 from desktop.ui.main_window import MainWindow
@@ -47,6 +48,8 @@ class Application(QObject):
         self.language = LanguageManager(self.qt, self._language_choice())
         self.session = ServerSession(Background(self), acquire, client, parent=self)
         self.window = MainWindow(self.session)
+        conversation = self.window.chat.conversation
+        self.collector = GarbageCollector(lambda: conversation.busy, self)
         rail = self.window.rail
         rail.theme_actions[self.theme.choice].setChecked(True)
         rail.language_actions[self.language.choice].setChecked(True)
@@ -69,6 +72,7 @@ class Application(QObject):
         self.window.hide()
         self.session.close()
         self.language.remove()
+        self.collector.stop()
 
     def _theme_choice(self) -> ThemeChoice:
         value = self.settings.value("theme")

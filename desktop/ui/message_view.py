@@ -6,9 +6,7 @@ and QListView would ask every row for its size each time. Text can be selected a
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import OrderedDict
-from itertools import accumulate
 
 from PySide6.QtCore import (
     QEvent,
@@ -41,14 +39,13 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 from desktop.triton.types import Token
 from desktop.ui.message_delegate import MessageDelegate
 from desktop.ui.message_layout import MessageLayout, estimate_height
+from desktop.ui.row_stack import RowStack
+from desktop.ui.text_selection import Position, TextSelection
 from desktop.ui.transcript import AnyIndex, Message, Role, Transcript
-from desktop.ui.utf16 import cut, units
 
 _KEPT_LAYOUTS = 64
 _HOVER_MS = 300
 _BOTTOM_PAD = 16
-
-Position = tuple[int, int]  # row, UTF-16 units into its text
 
 
 class MessageView(QAbstractItemView):
@@ -63,14 +60,11 @@ class MessageView(QAbstractItemView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # Before anything that makes the base class ask for geometry.
-        self._heights: list[int] = []
-        self._measured: list[bool] = []
-        self._tops: list[int] = [0]
+        self.rows = RowStack()
+        self.selection = TextSelection()
         self._layouts: OrderedDict[int, MessageLayout] = OrderedDict()
         self._at_end = True
         self._settling = False
-        self._anchor: Position | None = None
-        self._caret: Position | None = None
         self._dragging = False
         self._hovered: Position | None = None
         self._focus_token: Position | None = None
@@ -101,19 +95,17 @@ class MessageView(QAbstractItemView):
 
     @Slot(QModelIndex, int, int)
     def _rows_added(self, parent: QModelIndex, first: int, last: int) -> None:
-        for row in range(first, last + 1):
-            message = self.transcript().message(row)
-            self._heights.insert(row, estimate_height(message, self.viewport().width()))
-            self._measured.insert(row, False)
+        added = self.transcript().messages()[first : last + 1]
+        width = self.viewport().width()
+        self.rows.insert(first, [estimate_height(message, width) for message in added])
         self._at_end = True
         self.leave_token()
         self._settle()
 
     @Slot(QModelIndex, int, int)
     def _rows_gone(self, parent: QModelIndex, first: int, last: int) -> None:
-        del self._heights[first : last + 1]
-        del self._measured[first : last + 1]
-        self._anchor = self._caret = self._focus_token = None
+        self.rows.remove(first, last)
+        self.selection.clear()
         self.leave_token()
         self._settle()
 
@@ -122,17 +114,15 @@ class MessageView(QAbstractItemView):
         for row in range(top_left.row(), bottom_right.row() + 1):
             # Out of sight the estimate must do until somebody scrolls there.
             message = self.transcript().message(row)
-            self._heights[row] = estimate_height(message, self.viewport().width())
-            self._measured[row] = False
-        self._settle()
+            self.rows.estimate(row, estimate_height(message, self.viewport().width()))
+        self._settle(top_left.row() if top_left == bottom_right else None)
 
     def forget_layouts(self) -> None:
         """Measure anew: another width, font or language."""
         width = self.viewport().width()
         messages = self.transcript().messages() if self.model() is not None else ()
         self._layouts.clear()
-        self._heights = [estimate_height(message, width) for message in messages]
-        self._measured = [False] * len(messages)
+        self.rows.reset([estimate_height(message, width) for message in messages])
         self._settle()
 
     # Geometry.
@@ -150,71 +140,84 @@ class MessageView(QAbstractItemView):
         return layout
 
     def _measure(self, row: int) -> None:
-        if not self._measured[row]:
-            self._heights[row] = self._layout(row).height
-            self._measured[row] = True
+        if not self.rows.is_measured(row):
+            self.rows.measure(row, self._layout(row).height)
 
-    def _settle(self) -> None:
-        """Measure what is in sight and set the scroll bar, so that nothing in sight jumps."""
+    def _settle(self, changed: int | None = None) -> None:
+        """Measure what is in sight and set the scroll bar, so that nothing in sight jumps.
+
+        ``changed`` is the only row to paint anew if nothing else moved.
+        """
         if self._settling:
             return
         self._settling = True
-        bar, view = self.verticalScrollBar(), self.viewport().height()
+        bar = self.verticalScrollBar()
         before = bar.value()
         try:
-            rows = len(self._heights)
             if self._at_end:
-                seen, row = 0, rows
-                while row > 0 and seen < view:
-                    row -= 1
-                    self._measure(row)
-                    seen += self._heights[row]
-                self._stack()
-                self._set_range(self._tops[-1] + _BOTTOM_PAD - view)
-                bar.setValue(bar.maximum())
+                self._settle_at_end()
             else:
-                top = bar.value()
-                row = self._row_at(top)
-                # The first row in sight whose height is known keeps its place.
-                held = row
-                while held < rows - 1 and not self._measured[held]:
-                    held += 1
-                offset = self._tops[held] - top if rows else 0
-                bottom = top + view
-                while row < rows and self._tops[row] < bottom:
-                    self._measure(row)
-                    row += 1
-                self._stack()
-                self._set_range(self._tops[-1] + _BOTTOM_PAD - view)
-                if rows:
-                    bar.setValue(self._tops[held] - offset)
+                # Measured heights may bring other rows into sight; they settle at once or the
+                # next scroll sees to them.
+                for _ in range(3):
+                    if not self._settle_in_place():
+                        break
         finally:
             self._settling = False
         if bar.value() != before:
             self.leave_token()  # what was explained is no longer under its popover
+        elif changed is not None:
+            self.viewport().update(self._row_rect(changed))
+            return
         self.viewport().update()
 
-    def _stack(self) -> None:
-        self._tops = list(accumulate(self._heights, initial=0))
+    def _settle_at_end(self) -> None:
+        bar, view = self.verticalScrollBar(), self.viewport().height()
+        seen, row = 0, len(self.rows)
+        while row > 0 and seen < view:
+            row -= 1
+            self._measure(row)
+            seen += self.rows.height(row)
+        self.rows.stack()
+        self._set_range(self.rows.total + _BOTTOM_PAD - view)
+        bar.setValue(bar.maximum())
+
+    def _settle_in_place(self) -> bool:
+        """Measure the rows in sight; whether any was not measured before."""
+        bar, view, rows = self.verticalScrollBar(), self.viewport().height(), len(self.rows)
+        top = bar.value()
+        row = self.rows.at(top)
+        # The first row in sight whose height is known keeps its place.
+        held = row
+        while held < rows - 1 and not self.rows.is_measured(held):
+            held += 1
+        offset = self.rows.top(held) - top if rows else 0
+        y, found = self.rows.top(max(row, 0)), False
+        while row < rows and y < top + view:
+            found = found or not self.rows.is_measured(row)
+            self._measure(row)
+            y += self.rows.height(row)
+            row += 1
+        self.rows.stack()
+        self._set_range(self.rows.total + _BOTTOM_PAD - view)
+        if rows:
+            bar.setValue(self.rows.top(held) - offset)
+        return found
 
     def _set_range(self, maximum: int) -> None:
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, maximum))
         bar.setPageStep(self.viewport().height())
 
-    def _row_at(self, y: int) -> int:
-        """The row at a height of the whole document, clamped to the rows there are."""
-        return max(0, min(bisect_right(self._tops, y) - 1, len(self._heights) - 1))
-
     def _row_rect(self, row: int) -> QRect:
-        top = self._tops[row] - self.verticalScrollBar().value()
-        return QRect(0, top, self.viewport().width(), self._heights[row])
+        top = self.rows.top(row) - self.verticalScrollBar().value()
+        return QRect(0, top, self.viewport().width(), self.rows.height(row))
 
     # What QAbstractItemView asks of a view.
 
     def visualRect(self, index: AnyIndex) -> QRect:
         row = index.row()
-        return self._row_rect(row) if 0 <= row < len(self._heights) else QRect()
+        return self._row_rect(row) if 0 <= row < len(self.rows) else QRect()
 
     def scrollTo(
         self,
@@ -223,13 +226,13 @@ class MessageView(QAbstractItemView):
     ) -> None:
         rect = self.visualRect(index)
         if rect.top() < 0 or rect.bottom() > self.viewport().height():
-            self.verticalScrollBar().setValue(self._tops[index.row()])
+            self.verticalScrollBar().setValue(self.rows.top(index.row()))
 
     def indexAt(self, point: QPoint) -> QModelIndex:
         y = point.y() + self.verticalScrollBar().value()
-        if not self._heights or not 0 <= y < self._tops[-1]:
+        if not self.rows or not 0 <= y < self.rows.total:
             return QModelIndex()
-        return self.model().index(self._row_at(y), 0)
+        return self.model().index(self.rows.at(y), 0)
 
     def moveCursor(
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
@@ -279,20 +282,21 @@ class MessageView(QAbstractItemView):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rows = len(self._heights)
-        row = self._row_at(event.rect().top() + self.verticalScrollBar().value())
+        rows = len(self.rows)
+        row = self.rows.at(event.rect().top() + self.verticalScrollBar().value())
         while row < rows:
             rect = self._row_rect(row)
             if rect.top() > event.rect().bottom():
                 break
             focus = self._focus_token
+            message = self.transcript().message(row)
             painter.save()
             painter.translate(rect.topLeft())
             self.delegate.draw(
                 painter,
-                self.transcript().message(row),
+                message,
                 self._layout(row),
-                self._selection_in(row),
+                self.selection.within(row, message),
                 focus[1] if focus is not None and focus[0] == row else None,
             )
             painter.restore()
@@ -302,39 +306,18 @@ class MessageView(QAbstractItemView):
     # Selecting and copying text.
 
     def _position_at(self, point: QPoint) -> Position | None:
-        if not self._heights:
+        if not self.rows:
             return None
-        row = self._row_at(max(0, point.y() + self.verticalScrollBar().value()))
+        row = self.rows.at(max(0, point.y() + self.verticalScrollBar().value()))
         local = QPointF(point - self._row_rect(row).topLeft())
         return row, self._layout(row).position_at(local)
 
-    def _selection_in(self, row: int) -> tuple[int, int] | None:
-        if self._anchor is None or self._caret is None or self._anchor == self._caret:
-            return None
-        (first, start), (last, end) = sorted((self._anchor, self._caret))
-        if not first <= row <= last:
-            return None
-        length = units(self.transcript().message(row).text)
-        return (start if row == first else 0), (min(end, length) if row == last else length)
-
     def selected_text(self) -> str:
-        """What is selected, the parts of several messages on lines of their own."""
-        if self._anchor is None or self._caret is None:
-            return ""
-        (first, _), (last, _) = sorted((self._anchor, self._caret))
-        parts = []
-        for row in range(first, last + 1):
-            chosen = self._selection_in(row)
-            if chosen is not None and chosen[0] < chosen[1]:
-                parts.append(cut(self.transcript().message(row).text, *chosen))
-        return "\n".join(parts)
+        return self.selection.text(self.transcript().messages())
 
     def select_all(self) -> None:
-        rows = len(self._heights)
-        if rows:
-            self._anchor = (0, 0)
-            self._caret = (rows - 1, units(self.transcript().message(rows - 1).text))
-            self.viewport().update()
+        self.selection.select_all(self.transcript().messages())
+        self.viewport().update()
 
     def copy(self) -> None:
         if text := self.selected_text():
@@ -342,11 +325,8 @@ class MessageView(QAbstractItemView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
-            position = self._position_at(event.position().toPoint())
-            shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-            if not shift or self._anchor is None:
-                self._anchor = position
-            self._caret = position
+            shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self.selection.begin(self._position_at(event.position().toPoint()), extend=shift)
             self._dragging = True
             self._focus_token = None
             self.viewport().update()
@@ -354,7 +334,7 @@ class MessageView(QAbstractItemView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         point = event.position().toPoint()
         if self._dragging:
-            self._caret = self._position_at(point)
+            self.selection.caret = self._position_at(point)
             beyond = point.y() - max(0, min(point.y(), self.viewport().height()))
             if beyond:
                 bar = self.verticalScrollBar()
@@ -385,7 +365,7 @@ class MessageView(QAbstractItemView):
         clipboard = QGuiApplication.clipboard()
         if clipboard.supportsSelection() and (text := self.selected_text()):
             clipboard.setText(text, QClipboard.Mode.Selection)
-        if self._anchor == self._caret and self._hovered is not None:
+        if self.selection.empty and self._hovered is not None:
             self._explain_hovered()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -395,8 +375,11 @@ class MessageView(QAbstractItemView):
         row, at = position
         text = self._layout(row).text
         words = QTextLayout.CursorMode.SkipWords
-        self._anchor = (row, text.previousCursorPosition(text.nextCursorPosition(at), words))
-        self._caret = (row, text.nextCursorPosition(at, words))
+        self.selection.anchor = (
+            row,
+            text.previousCursorPosition(text.nextCursorPosition(at), words),
+        )
+        self.selection.caret = (row, text.nextCursorPosition(at, words))
         self.viewport().update()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

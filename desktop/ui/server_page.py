@@ -116,9 +116,10 @@ class ServerPage(QWidget):
     @Slot(object)
     def show_status(self, status: ServerStatus) -> None:
         self.retry_button.setVisible(status.state in (ServerState.STOPPED, ServerState.FAILED))
+        ready = status.state is ServerState.READY
         rows = [
             (self.tr("State"), state_words(status.state)),
-            (self.tr("Now"), message_words(status)),
+            (self.tr("Now"), "" if ready else message_words(status)),
             (self.tr("Launcher"), launcher_words(status.launcher)),
             (self.tr("Why this launcher"), reason_words(status)),
             ("gRPC", status.endpoint.grpc),
