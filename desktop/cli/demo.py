@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desktop.cli.chat import Terminal, stream_reply
 from desktop.cli.parse import show
-from desktop.cli.session import server_session
+from desktop.cli.session import server_session, wait_until_stopped
 
 MESSAGE = "今天好累啊"
 ADDRESS = "浙江省杭州市余杭区五常街道文一西路969号3幢5楼"
@@ -19,5 +19,6 @@ def run() -> int:
         print("\nAn address:", flush=True)
         show(client.parse([ADDRESS])[0], as_json=False)
         print("\nStopping the server …", flush=True)
+    wait_until_stopped()
     print("Done. `tritalk chat` talks on, `tritalk parse` parses more; see `tritalk --help`.")
     return 0

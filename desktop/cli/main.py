@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     with contextlib.suppress(AttributeError):
         signal.signal(signal.SIGHUP, _interrupt)
-    arguments = build_parser().parse_args(argv)
+    arguments = build_parser().parse_args(_utf8(sys.argv[1:]) if argv is None else argv)
     try:
         return int(arguments.func(arguments))
     except InvalidInput as error:
@@ -61,6 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _utf8(words: list[str]) -> list[str]:
+    # In the C locale Python reads the bytes of Chinese arguments as surrogates.
+    return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
 
 
 def _interrupt(*_: object) -> None:

@@ -54,7 +54,7 @@ def _raw_lines() -> Iterator[bytes]:
     # Unbuffered: this runs in a daemon thread, and Python aborts at its end when such a thread
     # still holds the lock of the buffered sys.stdin.
     rest = b""
-    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stdin:  # noqa: PTH123
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stdin:
         while block := stdin.read(65536):
             *lines, rest = (rest + block).split(b"\n")
             yield from lines

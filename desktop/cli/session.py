@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Iterator
 
-from desktop.launchers import acquire
-from desktop.launchers.base import ServerStatus
+from desktop.launchers import acquire, current
+from desktop.launchers.base import ServerState, ServerStatus
 from desktop.triton.client import TritonClient
 
 
@@ -26,6 +27,20 @@ def server_session(*, quiet: bool = False) -> Iterator[TritonClient]:
             yield client
     finally:
         lease.close()
+
+
+def wait_until_stopped(seconds: float = 15.0) -> None:
+    """Wait for a server that nobody leases any more to be gone.
+
+    One that somebody else still uses does not begin to stop within a second and is left alone.
+    """
+    begun = time.monotonic()
+    stopping = False
+    while (status := current()) is not None:
+        stopping = stopping or status.state == ServerState.STOPPING
+        if time.monotonic() - begun > (seconds if stopping else 1.0):
+            return
+        time.sleep(0.05)
 
 
 class _Progress:
