@@ -218,6 +218,11 @@ def test_bad_text_gets_one_clear_sentence(
     assert "\n" not in caught.value.message()
 
 
+def test_the_bad_row_of_a_request_is_named(client: grpcclient.InferenceServerClient) -> None:
+    with pytest.raises(InferenceServerException, match=r"Row 2: The address is empty\."):
+        parse(client, ADDRESS, " ", ADDRESS)
+
+
 def test_bad_rows_do_not_hurt_other_requests(client: grpcclient.InferenceServerClient) -> None:
     with ThreadPoolExecutor(16) as pool:
         futures = [pool.submit(parse, client, "" if i % 4 == 0 else ADDRESS) for i in range(48)]

@@ -29,9 +29,10 @@ class TritonPythonModel:
         return [self.answer(batch.shape, [next(results) for _ in batch.flat]) for batch in rows]
 
     def answer(self, shape, results):
-        for result in results:
+        for row, result in enumerate(results, 1):
             if isinstance(result, InvalidAddress):
-                error = pb_utils.TritonError(str(result), pb_utils.TritonError.INVALID_ARG)
+                reason = f"Row {row}: {result}" if len(results) > 1 else str(result)
+                error = pb_utils.TritonError(reason, pb_utils.TritonError.INVALID_ARG)
                 return pb_utils.InferenceResponse(error=error)
         texts = [json.dumps(r, ensure_ascii=False).encode() for r in results]
         result = np.array(texts, dtype=object).reshape(shape)
