@@ -1,1 +1,1 @@
-"""What runs inside Triton: models, backends and the code they share. No Qt, nothing of `desktop`."""
+"""What runs inside Triton: models, backends and the code they share. Imports no Qt."""
