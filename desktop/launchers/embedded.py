@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -21,7 +20,7 @@ from desktop import paths
 from desktop.launchers import guardian, wire
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.lease import SupervisorLease
-from desktop.launchers.prerequisites import find_triton
+from desktop.launchers.prerequisites import check_platform, find_triton
 from desktop.launchers.stubs import process_start
 
 _LOCK = "lock"
@@ -51,6 +50,7 @@ class EmbeddedLauncher:
     def acquire(self) -> SupervisorLease:
         """Returns at once, in STARTING. Raises :class:`LaunchError` where something that a server
         needs is missing and none runs."""
+        check_platform()
         runtime = _runtime_dir()
         if not _launches(runtime):
             find_triton()
@@ -150,6 +150,8 @@ def current_status() -> ServerStatus | None:
 
 def connect_running() -> socket.socket | None:
     """A control connection to the running server's supervisor, without a lease."""
+    if sys.platform != "linux":
+        return None
     for launch in _launches(_runtime_dir()):
         if connection := wire.connect(launch):
             return connection
@@ -206,6 +208,8 @@ def _wait_until_gone(launch: Path) -> None:
 def _start_lock(runtime: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Only one process at a time looks for a server and starts one. The kernel frees the lock
     when its holder dies."""
+    import fcntl  # not on Windows, where this module must still say what to do instead
+
     descriptor = os.open(runtime / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         end = time.monotonic() + 2 * _WAIT_FOR_OTHERS

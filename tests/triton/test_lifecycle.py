@@ -29,6 +29,8 @@ from desktop.launchers import acquire, current, health
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.stubs import process_start
 from desktop.launchers.tritonserver import KEY_HEADER, RESTRICTABLE
+from desktop.triton.client import TritonClient
+from desktop.triton.types import Finished, ServerUnavailable, TritalkError
 from tests.conftest import leftovers, wait_until_gone
 
 pytestmark = pytest.mark.triton
@@ -366,6 +368,40 @@ def test_killed_stub_ends_open_streams_with_an_error_and_the_next_request_works(
     )
     wait_for(lambda: tiny.status().state is ServerState.READY)
     assert numbers(tiny, "relay", 2) == [0, 1]
+
+
+@pytest.mark.slow
+def test_killed_engine_fails_the_open_reply_and_the_next_one_works(
+    fresh_server: Callable[..., Any],
+) -> None:
+    server = fresh_server()
+    # One reply is over in a tenth of a second, so they follow one another.
+    seen = threading.Event()
+    raised: queue.Queue[Exception] = queue.Queue()
+
+    def ask_on() -> None:
+        try:
+            with TritonClient(server.endpoint) as client:
+                while True:
+                    for _ in client.chat("你好"):
+                        seen.set()
+        except TritalkError as error:
+            raised.put(error)
+
+    thread = threading.Thread(target=ask_on, daemon=True)
+    thread.start()
+    assert seen.wait(30)
+    (stub,) = server.stub_pids("ibuddha_chitchat")
+    os.kill(stub, signal.SIGKILL)
+    assert isinstance(raised.get(timeout=5), ServerUnavailable)
+    wait_for(lambda: server.status().state is ServerState.STARTING)
+    server.wait_ready()
+    with TritonClient(server.endpoint) as client:
+        *tokens, last = client.chat("你好")
+        assert tokens
+        assert isinstance(last, Finished)
+        (address,) = client.parse(["北京市海淀区中关村大街1号"])
+        assert address.division.district == "海淀区"
 
 
 def _last_event(stream: Stream) -> Any:
