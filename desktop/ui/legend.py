@@ -71,7 +71,7 @@ class ProbabilityLegend(QWidget):
             painter.setBrush(tint if tint is not None else look.color("surface"))
             painter.drawRoundedRect(swatch.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
             if number == 0:
-                painter.setPen(QPen(look.color("text"), 1.5, Qt.PenStyle.DotLine))
+                painter.setPen(theme.dotted_pen())
                 line = swatch.bottom() - 3
                 painter.drawLine(
                     QPointF(swatch.left() + 3, line), QPointF(swatch.right() - 3, line)

@@ -87,7 +87,7 @@ class MessageDelegate(QStyledItemDelegate):
         painter.setPen(look.color("text_3" if layout.waiting else "text"))
         layout.text.draw(painter, layout.origin, _highlight(selection))
         if message.role is Role.REPLY:
-            self._draw_underlines(painter, message, layout, selection)
+            self._draw_underlines(painter, message, layout)
             if focus_token is not None:
                 self._draw_focus(painter, layout.token_rect(focus_token))
             if layout.footer:
@@ -123,16 +123,13 @@ class MessageDelegate(QStyledItemDelegate):
         painter: QPainter,
         message: Message,
         layout: MessageLayout,
-        selection: tuple[int, int] | None,
     ) -> None:
-        pen = QPen(theme.current().color("text"), 1.5, Qt.PenStyle.DotLine)
+        pen = theme.dotted_pen()
         painter.setPen(pen)
         for box in layout.boxes:
             if message.tokens[box.index].probability < theme.UNDERLINE_BELOW:
-                y = box.rect.bottom() - 2.5
-                painter.drawLine(
-                    QPointF(box.rect.left() + 1.5, y), QPointF(box.rect.right() - 1.5, y)
-                )
+                y = box.rect.bottom() - 1
+                painter.drawLine(QPointF(box.rect.left() + 2, y), QPointF(box.rect.right() - 1, y))
 
     def _draw_focus(self, painter: QPainter, rect: QRectF) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)

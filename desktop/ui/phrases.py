@@ -42,6 +42,11 @@ _SOURCES = (
     # What is wrong with a request, or with its server.
     QT_TRANSLATE_NOOP("phrases", "the message is empty; write something first"),
     QT_TRANSLATE_NOOP("phrases", "the message has {0} characters; this model reads at most {1}"),
+    QT_TRANSLATE_NOOP("phrases", "the address is empty"),
+    QT_TRANSLATE_NOOP("phrases", "the address has {0} characters; at most {1} can be parsed"),
+    QT_TRANSLATE_NOOP(
+        "phrases", "the address holds no readable character, only control characters"
+    ),
     QT_TRANSLATE_NOOP("phrases", "the server ended the request"),
     QT_TRANSLATE_NOOP("phrases", "the Triton server does not answer; it may be restarting"),
     QT_TRANSLATE_NOOP("phrases", "the server is not running"),
@@ -58,7 +63,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     result = []
     for template in sorted(_TEMPLATES, key=lambda t: "{" in t):
         parts = (re.escape(part) for part in re.split(r"\{\d\}", template))
-        result.append((re.compile("(.+?)".join(parts)), template))
+        result.append((re.compile("(.+?)".join(parts), re.IGNORECASE), template))
     return tuple(result)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette, QPen
 from PySide6.QtWidgets import QApplication
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
@@ -176,6 +176,14 @@ def line_height(size: str = "body") -> int:
     """The height of a line of running text in pixels, on the 4-pixel grid."""
     exact = float(tokens()["font"]["line_height"]) * float(tokens()["font"]["size"][size])
     return int(-(-exact // 4) * 4)
+
+
+def dotted_pen() -> QPen:
+    """The underline of tokens that read as unsure without colour: round dots."""
+    pen = QPen(current().color("text"), 1.5)
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    pen.setDashPattern([0.01, 2])
+    return pen
 
 
 class ThemeManager(QObject):

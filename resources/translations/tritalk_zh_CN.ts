@@ -490,6 +490,18 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>消息有 {0} 个字，这个模型最多读 {1} 个字</translation>
     </message>
     <message>
+        <source>the address is empty</source>
+        <translation>地址是空的</translation>
+    </message>
+    <message>
+        <source>the address has {0} characters; at most {1} can be parsed</source>
+        <translation>地址有 {0} 个字，最多可以解析 {1} 个字</translation>
+    </message>
+    <message>
+        <source>the address holds no readable character, only control characters</source>
+        <translation>地址里只有控制字符，没有可读的文字</translation>
+    </message>
+    <message>
         <source>the server ended the request</source>
         <translation>服务器中止了这次请求</translation>
     </message>

@@ -76,6 +76,7 @@ class Gallery:
             for language in ("zh", "en"):
                 self.app.theme.apply(scheme)  # type: ignore[arg-type]
                 self.app.language.apply(language)  # type: ignore[arg-type]
+                QTest.qWait(60)
                 before()
                 QTest.qWait(60)
                 self.window.grab().save(str(self.folder / f"{name}_{scheme}_{language}.png"))

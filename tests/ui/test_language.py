@@ -96,6 +96,9 @@ def test_sentences_of_the_launcher_are_known(fake: Callable[..., Fake]) -> None:
         "正在重启 Triton：模型 x 的进程被终止"
     )
     assert sentence("the message is empty; write something first") == "消息是空的，请先写点什么。"
+    assert sentence("The address has 9000 characters; at most 510 can be parsed.") == (
+        "地址有 9000 个字，最多可以解析 510 个字。"
+    )
     assert sentence("some new sentence") == "Some new sentence."
 
 

@@ -89,6 +89,13 @@ def test_text_is_selected_across_messages_and_copied(view: MessageView) -> None:
     assert view.selected_text() == "a😀b你好\n再见😀吧"
 
 
+def test_a_double_click_selects_a_word(view: MessageView) -> None:
+    view.transcript().append(reply("say hello again"))
+    place = view.token_rect(0, 6).center()
+    QTest.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert view.selected_text().strip() == "hello"
+
+
 def test_the_context_menu_copies_the_whole_message(view: MessageView) -> None:
     view.transcript().append(Message(Role.USER, "问"), reply("答案"))
     point = view.visualRect(view.transcript().index(1)).center()

@@ -150,6 +150,22 @@ def test_an_address_is_parsed_and_shown(qtbot: QtBot, app: Application) -> None:
     shoot(app, "address")
 
 
+@pytest.mark.parametrize("text", ["长" * 10_000, "\u0001\u0002", "😀😀", "㐀𠀀"])
+def test_strange_addresses_lose_nothing(qtbot: QtBot, app: Application, text: str) -> None:
+    app.window.show_page(1)
+    page = app.window.address
+    page.field.setText(text)
+    enter(page.field)
+    qtbot.waitUntil(lambda: not page.busy, timeout=60_000)
+    assert page.field.text() == text
+    if page.result is None:
+        assert page.error.isVisible()
+        assert page.error.text().count(".") == 1
+    else:
+        assert "".join(part for part, _ in page.highlight.shown()) == text
+    page.field.clear()
+
+
 def test_the_server_page_shows_the_models(app: Application) -> None:
     app.window.show_page(2)
     page = app.window.server
