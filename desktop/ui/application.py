@@ -36,6 +36,7 @@ class Application(QObject):
     ) -> None:
         self.qt = cast(QApplication, QApplication.instance()) or QApplication(argv)
         super().__init__()
+        self._closed = False
         self.qt.setApplicationName("tritalk")
         self.qt.setOrganizationName("tritalk")
         self.qt.setApplicationDisplayName("Tritalk")
@@ -71,8 +72,11 @@ class Application(QObject):
         """End all work and release the server. Blocks; no window is shown any more."""
         self.window.hide()
         self.session.close()
-        self.language.remove()
-        self.collector.stop()
+        if not self._closed:
+            self._closed = True
+            self.theme.stop()
+            self.language.remove()
+            self.collector.stop()
 
     def _theme_choice(self) -> ThemeChoice:
         value = self.settings.value("theme")

@@ -24,12 +24,14 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QClipboard,
     QContextMenuEvent,
+    QFocusEvent,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QRegion,
     QResizeEvent,
     QTextLayout,
@@ -37,6 +39,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from desktop.triton.types import Token
+from desktop.ui import theme
 from desktop.ui.message_delegate import MessageDelegate
 from desktop.ui.message_layout import MessageLayout, estimate_height
 from desktop.ui.row_stack import RowStack
@@ -66,6 +69,7 @@ class MessageView(QAbstractItemView):
         self._at_end = True
         self._settling = False
         self._dragging = False
+        self._ringed = False
         self._hovered: Position | None = None
         self._focus_token: Position | None = None
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -301,6 +305,11 @@ class MessageView(QAbstractItemView):
             )
             painter.restore()
             row += 1
+        if self._ringed:
+            painter.setPen(QPen(theme.current().color("focus"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            inside = QRectF(self.viewport().rect()).adjusted(3.5, 3.5, -3.5, -3.5)
+            painter.drawRoundedRect(inside, theme.radius("control"), theme.radius("control"))
         painter.end()
 
     # Selecting and copying text.
@@ -477,6 +486,13 @@ class MessageView(QAbstractItemView):
         super().leaveEvent(event)
         self.leave_token()
 
-    def focusOutEvent(self, event: object) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # A ring for those who came by keyboard; a click needs none.
+        reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self._ringed = event.reason() in reasons
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._ringed = False
         self.leave_token()
         self.viewport().update()

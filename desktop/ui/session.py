@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
@@ -20,6 +20,7 @@ from desktop.triton.client import ChatStream, TritonClient
 from desktop.triton.types import (
     Endpoint,
     Finished,
+    InvalidInput,
     ParsedAddress,
     Sampling,
     ServerUnavailable,
@@ -27,10 +28,15 @@ from desktop.triton.types import (
 )
 from desktop.ui.tasks import Background, Task
 
+Answer = TypeVar("Answer")
+
 log = logging.getLogger(__name__)
 
 # A first start compiles nothing but loads torch in several stubs; a slow disk needs its time.
 _START_TIMEOUT_S = 180.0
+
+# How long a launcher may take to notice that its server has gone.
+_NOTICE_WITHIN_S = 2.0
 
 SERVING = (ServerState.READY, ServerState.DEGRADED)
 ENDED = (ServerState.STOPPED, ServerState.FAILED)
@@ -89,6 +95,8 @@ class ServerSession(QObject):
         self._client: Client | None = None
         self._client_endpoint: Endpoint | None = None
         self._changed = threading.Condition()
+        # Apart from the condition, which the GUI thread takes: making a client may take its time.
+        self._client_lock = threading.Lock()
         self._closing = False
         # Statuses of a lease that was given up for a new attempt are not for us any more.
         self._attempt = 0
@@ -120,12 +128,18 @@ class ServerSession(QObject):
     ) -> Reply:
         """Stream a reply; the task succeeds or fails when the stream has ended."""
         reply = Reply()
+        arrived = False
 
-        def work(task: Task) -> None:
-            stream = self._wait_client(task).chat(text, tuple(history), sampling)
+        def ask(task: Task, client: Client) -> None:
+            nonlocal arrived
+            stream = client.chat(text, tuple(history), sampling)
             task.on_cancel(stream.cancel)
             for event in stream:
+                arrived = True
                 reply.put(event)
+
+        def work(task: Task) -> None:
+            self._ask(task, ask, lambda: not arrived)
 
         reply.task = self.background.run(work, succeeded=succeeded, failed=failed)
         return reply
@@ -138,7 +152,7 @@ class ServerSession(QObject):
         failed: Callable[[Exception], None],
     ) -> Task:
         def work(task: Task) -> ParsedAddress:
-            return self._wait_client(task).parse([text])[0]
+            return self._ask(task, lambda _, client: client.parse([text])[0], lambda: True)
 
         return self.background.run(work, succeeded=succeeded, failed=failed)
 
@@ -153,13 +167,14 @@ class ServerSession(QObject):
             self._closing = True
             self._changed.notify_all()
             lease, self._lease = self._lease, None
+        self.background.cancel_all()
+        # A closed connection ends the calls that wait on it, so that their threads can be joined.
+        self._drop_client()
         self.background.close()
+        self._drop_client()
         with self._changed:
             # An acquisition that was under way has ended by now and may have left its lease.
             late, self._lease = self._lease, None
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
         for held in (lease, late):
             if held is not None:
                 held.close()
@@ -187,12 +202,41 @@ class ServerSession(QObject):
             if attempt != self._attempt or self._closing:
                 return
             self._status = status
+            if status.state not in SERVING:
+                # A server that comes back under the same address needs a fresh connection too: the
+                # old one waits ever longer between its attempts.
+                self._client_endpoint = None
             self._changed.notify_all()
         self._status_arrived.emit(status)
 
     @Slot(object)
     def _announce(self, status: ServerStatus) -> None:
         self.status_changed.emit(status)
+
+    def _ask(
+        self, task: Task, ask: Callable[[Task, Client], Answer], again: Callable[[], bool]
+    ) -> Answer:
+        """Ask the server that serves now; if it turns out to be restarting, ask its successor,
+        once, provided that ``again()`` finds nothing of the first answer shown."""
+        try:
+            return ask(task, self._wait_client(task))
+        except InvalidInput:
+            raise
+        except Exception:
+            # Whatever goes wrong while a server goes away is the server's fault.
+            if not again() or not self._stops_serving(task):
+                raise
+        return ask(task, self._wait_client(task))
+
+    def _stops_serving(self, task: Task) -> bool:
+        """Whether the status says, at once or within a moment, that no server serves. A request
+        learns of its server's death before the launcher does."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._status.state not in SERVING or task.cancelled or self._closing,
+                _NOTICE_WITHIN_S,
+            )
+            return self._status.state is ServerState.STARTING
 
     def _wait_client(self, task: Task) -> Client:
         """A client of the server that serves now; waits for one that is starting."""
@@ -205,11 +249,16 @@ class ServerSession(QObject):
                 if task.cancelled or self._closing or left <= 0:
                     raise ServerUnavailable("the server did not become ready")
                 self._changed.wait(left)
-            endpoint, old = self._status.endpoint, None
+            endpoint = self._status.endpoint
+        with self._client_lock:
             if self._client is None or self._client_endpoint != endpoint:
-                old = self._client
+                if self._client is not None:
+                    self._client.close()
                 self._client, self._client_endpoint = self._new_client(endpoint), endpoint
-            client = self._client
-        if old is not None:
-            old.close()
-        return client
+            return self._client
+
+    def _drop_client(self) -> None:
+        with self._client_lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()

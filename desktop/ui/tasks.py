@@ -78,8 +78,14 @@ class Background(QObject):
         succeeded: Callable[[Any], None] | None = None,
         failed: Callable[[Exception], None] | None = None,
     ) -> Task:
-        """Start ``work(task)`` on a worker; the callbacks run on the GUI thread."""
+        """Start ``work(task)`` on a worker; the callbacks run on the GUI thread.
+
+        After :meth:`close` nothing is started any more; the task comes back cancelled.
+        """
         task = Task()
+        if self._closed:
+            task.take_cancel_actions()
+            return task
         if succeeded is not None:
             task.succeeded.connect(succeeded)
         task.failed.connect(failed if failed is not None else _log_failure)
@@ -90,15 +96,18 @@ class Background(QObject):
     def cancel(self, task: Task) -> None:
         """Drop the task's outcome and run its cancel actions on a worker. Never blocks."""
         for action in task.take_cancel_actions():
-            self._pool.submit(_guarded, action)
+            if not self._closed:
+                self._pool.submit(_guarded, action)
 
-    def close(self) -> None:
-        """Cancel what runs and join every thread. Blocks; called when no window is left."""
-        if self._closed:
-            return
+    def cancel_all(self) -> None:
+        """Cancel what runs and start nothing more. Never blocks."""
         for task in list(self._tasks):
             self.cancel(task)
         self._closed = True
+
+    def close(self) -> None:
+        """Cancel what runs and join every thread. Blocks; called when no window is left."""
+        self.cancel_all()
         self._pool.shutdown(wait=True)
         self._tasks.clear()
 

@@ -208,6 +208,10 @@ class ThemeManager(QObject):
         self._app.setStyleSheet(_current.style_sheet())
         self.changed.emit()
 
+    def stop(self) -> None:
+        """Follow the system no longer."""
+        QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+
     @staticmethod
     def _system_scheme() -> SchemeName:
         dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from desktop.launchers.base import ServerState, ServerStatus
-from desktop.triton.types import Endpoint, InvalidInput, ServerUnavailable, Token
+from desktop.triton.types import Endpoint, InvalidInput, ParsedAddress, ServerUnavailable, Token
 from desktop.ui.transcript import Role, Stage
 from tests.ui.conftest import Fake
 from tests.ui.fakes import FAILED, READY, STARTING, FakeLease, token
@@ -220,6 +220,57 @@ def test_a_restarted_server_gets_a_new_client(qtbot: QtBot, fake: Callable[..., 
     wait_idle(qtbot, one)
     assert len(one.clients) == 2
     assert one.client.closed
+
+
+def test_a_server_back_under_its_old_address_gets_a_new_client(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    one = fake()
+    send(one, "甲")
+    wait_idle(qtbot, one)
+    one.lease.become(STARTING)
+    one.lease.become(READY)
+    send(one, "乙")
+    wait_idle(qtbot, one)
+    assert len(one.clients) == 2
+
+
+def test_a_message_that_meets_a_restart_is_asked_again(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    def script(text: str, history: Sequence[str]) -> list[Token | Exception]:
+        if len(one.client.asked) == 1:
+            return [ServerUnavailable("the Triton server does not answer; it may be restarting")]
+        return [token("好", 0.9)]
+
+    one = fake(script)
+    send(one, "你好")
+    qtbot.waitUntil(lambda: len(one.client.asked) == 1)
+    one.lease.become(STARTING)
+    qtbot.wait(100)
+    assert one.window.chat.conversation.busy
+    one.lease.become(READY)
+    wait_idle(qtbot, one)
+    assert texts(one) == ["你好", "好"]
+
+
+def test_closing_does_not_wait_for_a_call_that_hangs(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    one = fake()
+    asked, closed = threading.Event(), threading.Event()
+
+    def hang(texts: Sequence[str]) -> list[ParsedAddress]:
+        asked.set()
+        assert closed.wait(20)
+        raise ServerUnavailable("the server ended the request")
+
+    one.client.parse = hang  # type: ignore[method-assign]
+    one.client.close = closed.set  # type: ignore[method-assign]
+    one.window.address.parse("上海市")
+    qtbot.waitUntil(asked.is_set)
+    one.app.close()
+    assert closed.is_set()
 
 
 def test_closing_in_mid_reply_joins_every_thread(qtbot: QtBot, fake: Callable[..., Fake]) -> None:

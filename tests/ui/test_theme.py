@@ -7,10 +7,25 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
 
 from desktop.ui import theme
 from desktop.ui.theme import ENTITY_FAMILY, Theme, contrast
 from tests.ui.conftest import Fake
+
+
+def test_chinese_shows_as_chinese(qtbot: QtBot) -> None:
+    """Where a font lacks them, all characters look the same: as a box."""
+    pictures = []
+    for character in "你好地址":
+        label = QLabel(character)
+        label.setFont(theme.font("page"))
+        qtbot.addWidget(label)
+        pictures.append(label.grab().toImage())
+    for number, picture in enumerate(pictures):
+        assert picture not in pictures[:number]
+
 
 SCHEMES = ("light", "dark")
 
