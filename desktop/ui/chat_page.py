@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Slot
-from PySide6.QtGui import QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from desktop.launchers.base import ServerState, ServerStatus
@@ -61,6 +61,7 @@ class ChatPage(QWidget):
         self.view.token_entered.connect(self._explain)
         self.view.token_left.connect(self._hide_popover)
         session.status_changed.connect(self._status_changed)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self.new_button.click)
         QShortcut(Qt.Key.Key_Escape, self, self._escape)
         self.setFocusProxy(self.composer)
         self._status = session.status
@@ -89,7 +90,7 @@ class ChatPage(QWidget):
         self.view.setAccessibleName(self.tr("Messages"))
         self.new_button.setText(self.tr("New conversation"))
         self.new_button.setToolTip(
-            self.tr("Draw a line: the model no longer sees the messages above it")
+            self.tr("Draw a line: the model no longer sees the messages above it (Ctrl+N)")
         )
         self.empty.setText(
             self.tr(

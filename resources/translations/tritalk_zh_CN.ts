@@ -79,8 +79,8 @@
         <translation>新对话</translation>
     </message>
     <message>
-        <source>Draw a line: the model no longer sees the messages above it</source>
-        <translation>另起一段：模型不再参考上面的消息</translation>
+        <source>Draw a line: the model no longer sees the messages above it (Ctrl+N)</source>
+        <translation>另起一段：模型不再参考上面的消息（Ctrl+N）</translation>
     </message>
     <message>
         <source>Say something to begin.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -26,6 +27,9 @@ from tests.ui.fakes import (
     token,
 )
 from tests.ui.xserver import available, start
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
 
 ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts" / "ui"
 
@@ -68,7 +72,9 @@ class Gallery:
             QTest.qWait(10)
         raise TimeoutError
 
-    def shoot(self, name: str, before: Callable[[], object] = lambda: None) -> None:
+    def shoot(
+        self, name: str, before: Callable[[], object] = lambda: None, of: QWidget | None = None
+    ) -> None:
         from PySide6.QtTest import QTest
 
         QTest.qWait(60)
@@ -79,7 +85,9 @@ class Gallery:
                 QTest.qWait(60)
                 before()
                 QTest.qWait(60)
-                self.window.grab().save(str(self.folder / f"{name}_{scheme}_{language}.png"))
+                (of or self.window).grab().save(
+                    str(self.folder / f"{name}_{scheme}_{language}.png")
+                )
 
     def say(self, text: str) -> None:
         chat = self.window.chat
@@ -97,6 +105,10 @@ class Gallery:
         self.app.session.start()
         self.until(lambda: self.app.session.status.message == STARTING.message)
         self.shoot("chat_starting")
+        chat.conversation.send("你好")
+        self.shoot("chat_waiting")
+        chat.conversation.stop()
+        chat.composer.clear()
         self.lease.become(READY)
         self.until(lambda: self.app.session.status.state == READY.state)
         self.say("最近工作压力有点大，晚上总是睡不着")
@@ -124,6 +136,13 @@ class Gallery:
         self.lease.become(FAILED)
         self.until(lambda: self.app.session.status.state == FAILED.state)
         self.shoot("server_failed")
+        window.rail.menu.popup(window.mapToGlobal(window.rail.settings.pos()))
+        self.shoot("settings_menu", of=window.rail.menu)
+        window.rail.menu.close()
+        menu = chat.view.context_menu(chat.view.rect().topLeft())
+        menu.popup(window.mapToGlobal(window.rect().center()))
+        self.shoot("message_menu", of=menu)
+        menu.close()
         window.show_page(0)
         window.resize(window.minimumSize())
         self.shoot("chat_small")
