@@ -95,7 +95,7 @@ class Rail(QFrame):
         self.settings.setAccessibleName(self.tr("Settings"))
         themes = {
             "": self.tr("Appearance"),
-            "system": self.tr("Like the system"),
+            "system": self.tr("Follow the system"),
             "light": self.tr("Light"),
             "dark": self.tr("Dark"),
         }
@@ -104,7 +104,7 @@ class Rail(QFrame):
         # The languages themselves stay readable for those who do not read the other.
         languages = {
             "": self.tr("Language"),
-            "system": self.tr("Like the system"),
+            "system": self.tr("Follow the system"),
             "zh": "中文",
             "en": "English",
         }

@@ -266,7 +266,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>外观</translation>
     </message>
     <message>
-        <source>Like the system</source>
+        <source>Follow the system</source>
         <translation>跟随系统</translation>
     </message>
     <message>

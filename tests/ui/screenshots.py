@@ -73,7 +73,10 @@ class Gallery:
         raise TimeoutError
 
     def shoot(
-        self, name: str, before: Callable[[], object] = lambda: None, of: QWidget | None = None
+        self,
+        name: str,
+        before: Callable[[], object] = lambda: None,
+        of: Callable[[], QWidget] | None = None,
     ) -> None:
         from PySide6.QtTest import QTest
 
@@ -85,9 +88,8 @@ class Gallery:
                 QTest.qWait(60)
                 before()
                 QTest.qWait(60)
-                (of or self.window).grab().save(
-                    str(self.folder / f"{name}_{scheme}_{language}.png")
-                )
+                widget = self.window if of is None else of()
+                widget.grab().save(str(self.folder / f"{name}_{scheme}_{language}.png"))
 
     def say(self, text: str) -> None:
         chat = self.window.chat
@@ -137,12 +139,9 @@ class Gallery:
         self.until(lambda: self.app.session.status.state == FAILED.state)
         self.shoot("server_failed")
         window.rail.menu.popup(window.mapToGlobal(window.rail.settings.pos()))
-        self.shoot("settings_menu", of=window.rail.menu)
+        self.shoot("settings_menu", of=lambda: window.rail.menu)
         window.rail.menu.close()
-        menu = chat.view.context_menu(chat.view.rect().topLeft())
-        menu.popup(window.mapToGlobal(window.rect().center()))
-        self.shoot("message_menu", of=menu)
-        menu.close()
+        self.shoot("message_menu", of=lambda: chat.view.context_menu(chat.view.rect().center()))
         window.show_page(0)
         window.resize(window.minimumSize())
         self.shoot("chat_small")
