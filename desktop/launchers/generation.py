@@ -25,7 +25,8 @@ _INDEX_INTERVAL = 2.0
 
 
 class Generation:
-    """Runs one tritonserver. ``publish`` takes changes of the status by keyword."""
+    """Runs one tritonserver. ``publish`` takes changes of the status by keyword. One that
+    follows another tells ``restart_reason``, the fate of that other, instead of its progress."""
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Generation:
         rendered: Rendered,
         log: BoundedLog,
         publish: Callable[..., None],
+        restart_reason: str = "",
     ) -> None:
         self._wheel = wheel
         self._folders = folders
@@ -44,6 +46,7 @@ class Generation:
         self._rendered = rendered
         self._log = log
         self._publish = publish
+        self._restart_reason = restart_reason
         self._unserved = {name: f"UNAVAILABLE: {why}" for name, why in rendered.problems.items()}
         self._models = dict(self._unserved)
         self._ready_since: float | None = None
@@ -58,7 +61,7 @@ class Generation:
 
         Cancelling stops the server gracefully. Nothing of it is left when this returns or raises.
         """
-        self._publish(message="starting Triton", models=dict(self._models))
+        self._publish(message=self._progress("starting Triton"), models=dict(self._models))
         process = await spawn(self._wheel, self._folders, self._endpoint, self._launch_id)
         self._publish(pid=process.pid)
         self._stubs = StubWatch(process.pid)
@@ -72,6 +75,7 @@ class Generation:
             await asyncio.wait({pump}, timeout=0.5)
             return self._last_words(ended.result())
         except asyncio.CancelledError:
+            serving.cancel()  # a stopping server must not be reported ready once more
             await self._terminate(process, ended)
             raise
         finally:
@@ -132,7 +136,8 @@ class Generation:
                 names = ", ".join(loads.values())
                 number = f"{done + 1}" if len(loads) == 1 else f"{done + 1}–{done + len(loads)}"
                 self._publish(
-                    message=f"loading {names} ({number} of {total})", models=dict(self._models)
+                    message=self._progress(f"loading {names} ({number} of {total})"),
+                    models=dict(self._models),
                 )
                 finished, _ = await asyncio.wait(loads, return_when=asyncio.FIRST_COMPLETED)
                 for load in finished:
@@ -141,6 +146,9 @@ class Generation:
                     done += 1
         self._stubs.look_for_new()
         self._publish_models()
+
+    def _progress(self, message: str) -> str:
+        return f"restarting Triton: {self._restart_reason}" if self._restart_reason else message
 
     def _publish_models(self) -> None:
         missing = [name for name, state in self._models.items() if state != "READY"]

@@ -113,10 +113,18 @@ class Supervisor:
         """Run tritonservers one after the other until cancelled or given up."""
         endpoint = new_endpoint(self.listen, self.folders.run)
         failures = 0
+        why = ""
         while True:
             self._use(endpoint)
             generation = Generation(
-                wheel, self.folders, endpoint, self.launch_id, rendered, self.log, self.publish
+                wheel,
+                self.folders,
+                endpoint,
+                self.launch_id,
+                rendered,
+                self.log,
+                self.publish,
+                restart_reason=why,
             )
             why = await generation.run()
             self.log.add(f"tritalk: {why}")

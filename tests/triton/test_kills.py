@@ -181,6 +181,9 @@ def test_killed_tritonserver_comes_back(tiny: Any) -> None:
     before = tiny.status()
     os.kill(before.pid, signal.SIGKILL)
     wait_for(lambda: tiny.status().state is ServerState.STARTING)
+    # The reason stays to be read for as long as the server is coming up again.
+    wait_for(lambda: "LOADING" in tiny.status().models.values())
+    assert tiny.status().message == "restarting Triton: tritonserver was killed by SIGKILL"
     wait_for(lambda: tiny.status().state is ServerState.READY)
     assert tiny.status().pid != before.pid
     assert tiny.status().endpoint == before.endpoint
