@@ -8,6 +8,7 @@ beyond that millisecond is time in which the window could not have answered.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import sys
@@ -29,9 +30,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=300.0, help="tokens per second")
     parser.add_argument("--replies", type=int, default=4)
     options = parser.parse_args()
-    xserver.start()
-
-    import os
+    os.environ |= {"DISPLAY": xserver.start(), "QT_QPA_PLATFORM": "xcb"}
 
     with tempfile.TemporaryDirectory() as home:
         os.environ["TRITALK_HOME"] = home

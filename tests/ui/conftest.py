@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from desktop.triton.types import Token
 from tests.ui import xserver
@@ -31,7 +33,25 @@ def display() -> str:
 @pytest.fixture(scope="session")
 def qapp_args(display: str) -> list[str]:
     """Asked for before pytest-qt makes the QApplication: the display is there by then."""
+    os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
     return ["tritalk-tests"]
+
+
+@pytest.fixture(scope="session")
+def qapp(environment: dict[str, str | None], qapp: QApplication) -> QApplication:
+    """Qt has its connection; other tests of the session find the environment as it was."""
+    for name, value in environment.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+    return qapp
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str | None]:
+    """What there was before a display was made."""
+    return {name: os.environ.get(name) for name in ("DISPLAY", "QT_QPA_PLATFORM")}
 
 
 class Fake:

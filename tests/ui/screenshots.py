@@ -6,6 +6,7 @@ runs on one machine give the same pictures.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -153,7 +154,7 @@ def main() -> int:
         print("Xvfb is not installed.", file=sys.stderr)
         return 1
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ARTIFACTS
-    start()
+    os.environ |= {"DISPLAY": start(), "QT_QPA_PLATFORM": "xcb"}
     Gallery(folder).take_all()
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0

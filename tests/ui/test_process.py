@@ -40,7 +40,11 @@ def test_without_a_display_it_says_so_in_one_line(fresh_home: Path) -> None:
 @pytest.fixture
 def window(display: str, fresh_home: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A window in a process of its own, with a server of its own that has begun to load."""
-    process = subprocess.Popen([sys.executable, "-c", RUN], cwd=ROOT)
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN],
+        cwd=ROOT,
+        env=os.environ | {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"},
+    )
     end = time.monotonic() + 90
     while ((status := current()) is None or not status.pid) and time.monotonic() < end:
         assert process.poll() is None

@@ -16,7 +16,7 @@ def available() -> bool:
 
 
 def start(size: str = "1280x800x24") -> str:
-    """Start Xvfb on a display it picks itself and point Qt at it; the display's name.
+    """Start Xvfb on a display it picks itself; the display's name.
 
     It ends with this process, however that ends, and not before: Qt keeps its connection until the
     very last, and a server gone earlier would make it complain.
@@ -35,6 +35,4 @@ def start(size: str = "1280x800x24") -> str:
         number = pipe.readline().strip()
     if not number:
         raise RuntimeError("Xvfb did not start")
-    os.environ["DISPLAY"] = f":{number}"
-    os.environ["QT_QPA_PLATFORM"] = "xcb"
     return f":{number}"
