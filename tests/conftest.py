@@ -94,6 +94,9 @@ def server(tritalk_home: Path) -> Iterator[Server]:
     yield running
     lease.close()
     assert running.wait_until_gone() == []
+    end = time.monotonic() + GONE_WITHIN  # it ends a moment after its folders
+    while process_start(supervisor) is not None and time.monotonic() < end:
+        time.sleep(0.02)
     assert process_start(supervisor) is None
 
 

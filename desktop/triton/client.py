@@ -50,6 +50,9 @@ _NOT_THE_REQUEST = (
 )
 
 
+_GONE = "the Triton server does not answer; it may be restarting"
+
+
 def to_error(error: InferenceServerException) -> TritalkError:
     """Triton's error as one of ours, told by its gRPC status or, on a stream, by its words."""
     status = str(error.status() or "")
@@ -63,7 +66,7 @@ def to_error(error: InferenceServerException) -> TritalkError:
     if "CANCELLED" in status:
         return ServerUnavailable("the server ended the request")
     if "UNAVAILABLE" in status and ("connect" in message or "Socket closed" in message):
-        return ServerUnavailable("the Triton server does not answer; it may be restarting")
+        return ServerUnavailable(_GONE)
     return ServerUnavailable(message or f"the Triton server failed ({status or 'no reason given'})")
 
 
@@ -160,8 +163,11 @@ class ChatStream:
         def receive(result: Any, error: InferenceServerException | None) -> None:
             events.put(error if error is not None else result)
 
-        client.start_stream(receive, headers=self._endpoint.headers or None)
-        client.async_stream_infer(self._model, self._inputs)
+        try:
+            client.start_stream(receive, headers=self._endpoint.headers or None)
+            client.async_stream_infer(self._model, self._inputs)
+        except InferenceServerException:  # the connection broke before the request was out
+            raise ServerUnavailable(_GONE) from None
 
 
 def _read(result: Any) -> tuple[int, Token | None, str]:
@@ -257,12 +263,15 @@ class TritonClient:
 
     def _send_address(self, text: str) -> queue.SimpleQueue[Any]:
         answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._client.async_infer(
-            _ADDRESS_MODEL,
-            [_string_input("text_input", [text], [1, 1])],
-            lambda result, error: answer.put(error if error is not None else result),
-            headers=self.endpoint.headers or None,
-        )
+        try:
+            self._client.async_infer(
+                _ADDRESS_MODEL,
+                [_string_input("text_input", [text], [1, 1])],
+                lambda result, error: answer.put(error if error is not None else result),
+                headers=self.endpoint.headers or None,
+            )
+        except InferenceServerException:
+            raise ServerUnavailable(_GONE) from None
         return answer
 
     def is_ready(self) -> bool:
