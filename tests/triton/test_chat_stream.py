@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -272,6 +273,34 @@ def test_generate_stream_sends_an_event_a_token(server: Any) -> None:
     assert len(spoken) == 8
     total = sum(math.log(e["probability"]) for e in spoken)
     assert events[-1]["cumulative_logprob"] == pytest.approx(total, abs=1e-3)
+
+
+def test_curl_over_the_socket_streams(server: Any) -> None:
+    body = {
+        "text_input": "你好",
+        "stream": True,
+        "max_tokens": 300,
+        "min_tokens": 300,
+        "temperature": 1.0,
+        "top_p": 1.0,
+    }
+    url = "http://localhost/v2/models/ibuddha_chitchat_stream/generate_stream"
+    socket = server.endpoint.http.removeprefix("unix:")
+    command = ["curl", "-sN", "--unix-socket", socket, url, "-d", json.dumps(body)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as curl:
+        assert curl.stdout is not None
+        assert curl.stdout.readline().startswith(b"data: ")
+        assert curl.poll() is None  # the first token is here while the reply goes on
+        rest = curl.stdout.read().decode()
+    assert curl.returncode == 0
+    assert rest.count("token_id") == 299
+
+
+def test_generate_takes_a_history(server: Any) -> None:
+    body = {"text_input": "你好", "history": ["你好", "嗨"], "return_num_input_tokens": True}
+    status, text = post(server.endpoint, "/v2/models/ibuddha_chitchat_stream/generate", body)
+    assert status == 200, text
+    assert json.loads(text)["num_input_tokens"] == 10
 
 
 def test_long_histories_lose_their_oldest_pairs(client: TritonClient) -> None:
