@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,30 +37,43 @@ def render(
     address_model: Path,
     run_dir: Path,
     device: str = "cpu",
+    gpus: int = 0,
+    instances: Mapping[str, int] | None = None,
+    seen_as: Mapping[Path, str] | None = None,
     source: Path = SOURCE,
 ) -> Rendered:
     """Write a repository for Triton into ``target`` (made if missing).
 
     ``chat_model`` and ``address_model`` are folders of weights, ``run_dir`` a private folder that
     lives as long as the server; in each ``config.pbtxt`` they replace ``@CHAT_MODEL@``,
-    ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``. ``device`` is ``cpu`` or ``gpu``. A folder that cannot be
-    served is reported in ``problems`` and does not stop the others. Raises ValueError for another
-    device, OSError where ``target`` cannot be written.
+    ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``. ``device`` is ``cpu`` or ``gpu``; on GPUs the models
+    that only call others stay on the CPU. ``gpus``: how many of the server's GPUs to use, 0 for
+    all. ``instances``: instances a model (on each device), 1 where it is not named. ``seen_as``:
+    where the server, in a container, sees a folder. A model that cannot be served is reported in
+    ``problems`` and does not stop the others. Raises ValueError for another device or a number of
+    instances below 1, OSError where ``target`` cannot be written.
     """
     if device not in _KINDS:
         raise ValueError(f"device must be cpu or gpu, not {device!r}")
+    for name, count in (instances or {}).items():
+        if count < 1:
+            raise ValueError(f"{name} cannot have {count} instances; at least 1")
     target.mkdir(parents=True, exist_ok=True)
+    seen = seen_as or {}
     values = {
-        "@CHAT_MODEL@": chat_model,
-        "@ADDRESS_MODEL@": address_model,
-        "@RUN_DIR@": run_dir,
+        placeholder: seen.get(path, str(path.absolute()))
+        for placeholder, path in (
+            ("@CHAT_MODEL@", chat_model),
+            ("@ADDRESS_MODEL@", address_model),
+            ("@RUN_DIR@", run_dir),
+        )
     }
     names, problems = [], {}
     folders = sorted(p for p in source.iterdir() if p.is_dir()) if source.is_dir() else []
     for folder in folders:
         if folder.name.startswith((".", "__")):
             continue
-        problem = _render_model(folder, target / folder.name, values, _KINDS[device])
+        problem = _render_model(folder, target / folder.name, values)
         if folder.name == _ADDRESS_NETWORK and not problem:
             problem = _place_weights(address_model, target / folder.name)
         if problem:
@@ -67,10 +81,14 @@ def render(
             shutil.rmtree(target / folder.name, ignore_errors=True)
         else:
             names.append(folder.name)
-    return Rendered(_levels(target, names), problems)
+    calls = _calls(target, names)
+    for name in names:
+        kind = "KIND_CPU" if calls[name] else _KINDS[device]
+        _place_instances(target / name, kind, (instances or {}).get(name, 1), gpus)
+    return Rendered(_levels(calls), problems)
 
 
-def _render_model(folder: Path, target: Path, values: dict[str, Path], kind: str) -> str:
+def _render_model(folder: Path, target: Path, values: dict[str, str]) -> str:
     config_file = folder / "config.pbtxt"
     if not config_file.exists():
         return "its config.pbtxt is missing"
@@ -80,13 +98,22 @@ def _render_model(folder: Path, target: Path, values: dict[str, Path], kind: str
     (target / "1").mkdir(exist_ok=True)
     config = config_file.read_text(encoding="utf-8")
     for placeholder, path in values.items():
-        config = config.replace(placeholder, _escape(str(path.absolute())))
-    if "instance_group" not in config:
-        config = f"{config.rstrip()}\ninstance_group [{{ kind: {kind} count: 1 }}]\n"
+        config = config.replace(placeholder, _escape(path))
     (target / "config.pbtxt").write_text(config, encoding="utf-8")
     if folder.name != _ADDRESS_NETWORK and not any((target / "1").iterdir()):
         return "its version folder 1 is empty"
     return ""
+
+
+def _place_instances(model: Path, kind: str, count: int, gpus: int) -> None:
+    """Say where a model runs, unless its own configuration does."""
+    file = model / "config.pbtxt"
+    config = file.read_text(encoding="utf-8")
+    if "instance_group" in config:
+        return
+    numbers = f" gpus: [ {', '.join(map(str, range(gpus)))} ]" if gpus and "GPU" in kind else ""
+    group = f"instance_group [{{ kind: {kind} count: {count}{numbers} }}]"
+    file.write_text(f"{config.rstrip()}\n{group}\n", encoding="utf-8")
 
 
 def _escape(text: str) -> str:
@@ -107,14 +134,19 @@ def _place_weights(address_model: Path, target: Path) -> str:
     return ""
 
 
-def _levels(target: Path, names: list[str]) -> list[list[str]]:
-    """The models that are called first, then those that call them."""
+def _calls(target: Path, names: list[str]) -> dict[str, set[str]]:
+    """Which of the models each one calls."""
     calls = {}
     for name in names:
         config = (target / name / "config.pbtxt").read_text(encoding="utf-8")
         calls[name] = set(_PARAMETER_VALUE.findall(config)) & set(names) - {name}
+    return calls
+
+
+def _levels(calls: dict[str, set[str]]) -> list[list[str]]:
+    """The models that are called first, then those that call them."""
     levels: list[list[str]] = []
-    while waiting := [name for name in names if not any(name in level for level in levels)]:
+    while waiting := [name for name in calls if not any(name in level for level in levels)]:
         free = [name for name in waiting if not calls[name] & set(waiting)]
         levels.append(free or waiting)  # a ring of callers: in whatever order
     return levels

@@ -11,8 +11,8 @@ from pathlib import Path
 from desktop import paths
 from desktop.launchers import LAUNCHERS, acquire, capture, current, wire
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
-from desktop.launchers.embedded import connect_running
 from desktop.launchers.lease import SupervisorLease
+from desktop.launchers.supervised import connect_running
 
 _STOP_WITHIN = 30.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from desktop.launchers import embedded
+from desktop.launchers import embedded, supervised
 from desktop.launchers.base import LaunchError, Lease, ServerStatus
 from desktop.launchers.choice import reason_for_embedded
 
@@ -29,4 +29,4 @@ def acquire(
 
 def current() -> ServerStatus | None:
     """The running server of this user, without starting or leasing one."""
-    return embedded.current_status()
+    return supervised.current_status()

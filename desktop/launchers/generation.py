@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import time
 from collections.abc import Callable
 
-from desktop.launchers import guardian, health
+from desktop.launchers import health
 from desktop.launchers.base import ServerState
 from desktop.launchers.capture import BoundedLog
-from desktop.launchers.prerequisites import TritonWheel
+from desktop.launchers.server_process import Outcome, PortTaken, Server
 from desktop.launchers.stubs import StubWatch
-from desktop.launchers.tritonserver import Folders, outcome, spawn
 from desktop.triton.types import Endpoint
 from server_bundle.repository import Rendered
 
 _LIVE_WITHIN = 60.0
-_STOP_WITHIN = 2.5
 _STUB_INTERVAL = 0.25
 _INDEX_INTERVAL = 2.0
 
@@ -30,19 +26,15 @@ class Generation:
 
     def __init__(
         self,
-        wheel: TritonWheel,
-        folders: Folders,
+        server: Server,
         endpoint: Endpoint,
-        launch_id: str,
         rendered: Rendered,
         log: BoundedLog,
         publish: Callable[..., None],
         restart_reason: str = "",
     ) -> None:
-        self._wheel = wheel
-        self._folders = folders
+        self._server = server
         self._endpoint = endpoint
-        self._launch_id = launch_id
         self._rendered = rendered
         self._log = log
         self._publish = publish
@@ -62,12 +54,16 @@ class Generation:
         Cancelling stops the server gracefully. Nothing of it is left when this returns or raises.
         """
         self._publish(message=self._progress("starting Triton"), models=dict(self._models))
-        process = await spawn(self._wheel, self._folders, self._endpoint, self._launch_id)
+        try:
+            process = await self._server.spawn(self._endpoint)
+        except PortTaken as error:
+            self.port_taken = True
+            return str(error)
         self._publish(pid=process.pid)
         self._stubs = StubWatch(process.pid)
-        pump = asyncio.create_task(self._pump(process))
+        pump = asyncio.create_task(process.pump(self._log.feed))
         ended = asyncio.create_task(process.wait())
-        serving = asyncio.create_task(self._serve())
+        serving = asyncio.create_task(self._serve(process.adopted))
         try:
             await asyncio.wait({ended, serving}, return_when=asyncio.FIRST_COMPLETED)
             if not ended.done():
@@ -76,61 +72,52 @@ class Generation:
             return self._last_words(ended.result())
         except asyncio.CancelledError:
             serving.cancel()  # a stopping server must not be reported ready once more
-            await self._terminate(process, ended)
+            await process.stop()
             raise
         finally:
             serving.cancel()
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-            await asyncio.to_thread(guardian.sweep, self._launch_id, [])
+            await process.kill()
+            await asyncio.to_thread(self._server.sweep)
             await asyncio.wait({ended, pump}, timeout=1)
-            pump.cancel()
+            for task in (ended, pump):
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    await task
 
-    async def _pump(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None
-        while chunk := await process.stdout.read(1 << 16):
-            self._log.feed(chunk)
-
-    async def _terminate(
-        self, process: asyncio.subprocess.Process, ended: asyncio.Task[int]
-    ) -> None:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGTERM)
-            await asyncio.wait({ended}, timeout=_STOP_WITHIN)
-
-    def _last_words(self, returncode: int) -> str:
+    def _last_words(self, outcome: Outcome) -> str:
         lines = list(self._log.lines)[-50:]
         self.port_taken = self._ready_since is None and any(
             "already in use" in line or "failed to start" in line.lower() for line in lines
         )
-        words = f"tritonserver {outcome(returncode)}"
-        if returncode >= 0 and (error := self._log.last_error()):
+        words = outcome.words
+        if not outcome.killed and (error := self._log.last_error()):
             words += f" ({error[:300]})"
         return words
 
-    async def _serve(self) -> str:
+    async def _serve(self, adopted: bool) -> str:
         """Bring the models up, then watch until something is wrong."""
         deadline = time.monotonic() + _LIVE_WITHIN
         while not await asyncio.to_thread(health.is_live, self._endpoint):
             if time.monotonic() > deadline:
                 return f"tritonserver did not answer within {_LIVE_WITHIN:.0f} seconds"
             await asyncio.sleep(0.05)
-        await self._load_models()
+        await self._load_models(adopted)
         self._ready_since = time.monotonic()
         return await self._watch()
 
-    async def _load_models(self) -> None:
+    async def _load_models(self, adopted: bool) -> None:
+        loaded = await asyncio.to_thread(health.model_states, self._endpoint) if adopted else {}
         total = sum(map(len, self._rendered.levels))
         done = 0
         for level in self._rendered.levels:
-            self._models.update(dict.fromkeys(level, "LOADING"))
+            missing = [name for name in level if loaded.get(name) != "READY"]
+            done += len(level) - len(missing)
+            self._models.update(dict.fromkeys(level, "READY"), **dict.fromkeys(missing, "LOADING"))
             loads = {
                 asyncio.create_task(
                     asyncio.to_thread(health.load_model, self._endpoint, name)
                 ): name
-                for name in level
+                for name in missing
             }
             while loads:
                 names = ", ".join(loads.values())

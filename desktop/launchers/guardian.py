@@ -9,16 +9,23 @@ another id.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 LAUNCH_ID_VARIABLE = "TRITALK_LAUNCH_ID"
 SHARED_MEMORY = Path("/dev/shm")
+# What a launch has outside this machine's processes, such as a container, and how to remove it:
+# a JSON list of words, a command. Beside it, the mark that it shall outlive its supervisor.
+CLEARING_FILE = "clearing.json"
+_KEPT = "kept"
+_CLEARED_WITHIN = 60.0
 
 
 def shm_prefix(launch_id: str) -> str:
@@ -79,8 +86,29 @@ def remove_shared_memory(launch_id: str) -> None:
                 continue
 
 
+def keep(folder: Path) -> None:
+    """Let what the launch of ``folder`` has outside outlive a killed supervisor."""
+    (folder / _KEPT).touch()
+
+
+def is_kept(folder: Path) -> bool:
+    return (folder / _KEPT).exists()
+
+
+def _clear_outside(folders: list[Path]) -> None:
+    """Run the launch's own clearing command, once."""
+    for folder in folders:
+        try:
+            command = json.loads((folder / CLEARING_FILE).read_text())
+            subprocess.run(command, timeout=_CLEARED_WITHIN, check=False, capture_output=True)
+            return
+        except (OSError, ValueError, subprocess.SubprocessError):
+            continue
+
+
 def sweep(launch_id: str, folders: list[Path]) -> None:
     """Leave nothing of a launch: processes first, then what they could still write to."""
+    _clear_outside(folders)
     kill_processes_of(launch_id)
     remove_shared_memory(launch_id)
     for folder in folders:
@@ -93,7 +121,8 @@ def main(arguments: list[str]) -> None:
         signal.signal(number, signal.SIG_IGN)
     while os.read(int(descriptor), 1):
         pass
-    sweep(launch_id, [Path(folder) for folder in folders])
+    if not any(is_kept(Path(folder)) for folder in folders):
+        sweep(launch_id, [Path(folder) for folder in folders])
 
 
 if __name__ == "__main__":

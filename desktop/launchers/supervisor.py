@@ -26,10 +26,11 @@ from desktop import paths
 from desktop.launchers import guardian, wire
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.capture import BoundedLog
+from desktop.launchers.embedded_server import EmbeddedServer
 from desktop.launchers.generation import Generation
-from desktop.launchers.prerequisites import TritonWheel, find_triton
+from desktop.launchers.server_process import Server, ServerOptions
 from desktop.launchers.stubs import process_start
-from desktop.launchers.tritonserver import KEY_HEADER, Folders, install_backends, new_endpoint
+from desktop.launchers.tritonserver import KEY_HEADER, Folders
 from desktop.triton.types import Endpoint
 from server_bundle import repository
 
@@ -42,20 +43,30 @@ _MAX_MESSAGE = 1 << 16
 class Supervisor:
     """One launch: the holders, the folders, and one tritonserver after the other."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.launch_id: str = options.launch_id
-        self.listen: str = options.listen
-        self.source = Path(options.models_source) if options.models_source else repository.SOURCE
-        self.folders = Folders(Path(options.run), Path(options.served))
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.launch_id: str = arguments.launch_id
+        self.options = ServerOptions.from_json(arguments.options)
+        self.folders = Folders(Path(arguments.run), Path(arguments.served))
         self.log = BoundedLog(paths.log_dir() / "server.log")
+        self.server = self._new_server(self.options, arguments.reason)
+        self.fallback: str = arguments.fallback
         self.status = ServerStatus(
-            "embedded", options.reason, ServerState.STARTING, "preparing the model repository"
+            self.server.launcher, self.server.reason, ServerState.STARTING, "preparing"
         )
-        self.keep = False
+        self.keep: bool = arguments.keep
+        self._preparing: asyncio.Future[repository.Rendered] | None = None
         self._holders: set[asyncio.StreamWriter] = set()
         self._watchers: set[asyncio.StreamWriter] = set()
         self._over = asyncio.Event()
         self._why_over = "nobody needs the server any more"
+
+    def _new_server(self, options: ServerOptions, reason: str) -> Server:
+        arguments = (options, self.folders, self.launch_id, reason)
+        if options.launcher == "docker":
+            from desktop.launchers.docker_server import DockerServer
+
+            return DockerServer(*arguments, log=self.log.add)
+        return EmbeddedServer(*arguments)
 
     async def run(self, first_lease: socket.socket | None) -> None:
         self._write_launch_file()
@@ -74,14 +85,15 @@ class Supervisor:
         # Only now, since this first status tells the launching process that others find the server.
         for writer in self._holders:
             writer.write(wire.encode({"status": self.status.to_json()}))
-        preparing = asyncio.create_task(asyncio.to_thread(self._prepare))
-        server = asyncio.create_task(self._keep_serving(preparing))
+        server = asyncio.create_task(self._keep_serving())
         await self._over.wait()
         if self.status.state is not ServerState.FAILED:
             self.publish(state=ServerState.STOPPING, message=f"stopping: {self._why_over}")
         server.cancel()
+        self.server.cancel()
         # A thread cannot be cancelled; what it still copies must not outlive the sweep.
-        await asyncio.wait({server, preparing})
+        await asyncio.wait({server} | ({self._preparing} if self._preparing else set()))
+        await asyncio.to_thread(self.server.close)
         await asyncio.to_thread(guardian.sweep, self.launch_id, self.folders.all())
         if self.status.state is not ServerState.FAILED:
             self.publish(state=ServerState.STOPPED, message=f"stopped: {self._why_over}")
@@ -97,30 +109,54 @@ class Supervisor:
 
     # -- the server ---------------------------------------------------------------------------
 
-    async def _keep_serving(
-        self, preparing: asyncio.Task[tuple[TritonWheel, repository.Rendered]]
-    ) -> None:
+    async def _keep_serving(self) -> None:
         try:
-            wheel, rendered = await asyncio.shield(preparing)
-            await self._run_generations(wheel, rendered)
+            try:
+                await self._prepare_and_run()
+            except LaunchError as error:
+                if not self.fallback:
+                    raise
+                self._fall_back(str(error))
+                await self._prepare_and_run()
         except (LaunchError, OSError) as error:
             self._fail(str(error))
         except Exception as error:
             self.log.feed(traceback.format_exc().encode())
             self._fail(f"The supervisor failed ({error!r}); see tritalk server logs.")
 
-    async def _run_generations(self, wheel: TritonWheel, rendered: repository.Rendered) -> None:
+    def _fall_back(self, why: str) -> None:
+        """Go on with the other kind of server: a person who left the choice to us is not to be
+        left without one."""
+        self.log.add(f"tritalk: {why}")
+        options = dataclasses.replace(self.options, launcher=self.fallback)
+        self.server = self._new_server(options, f"{why.rstrip('.')}; using the built-in Triton")
+        self.fallback = ""
+        self.publish(launcher=self.server.launcher, reason=self.server.reason)
+
+    async def _prepare_and_run(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def report(message: str) -> None:
+            loop.call_soon_threadsafe(lambda: self.publish(message=message))
+
+        self.publish(state=ServerState.STARTING, models={}, pid=0, endpoint=Endpoint(""))
+        self._preparing = asyncio.ensure_future(asyncio.to_thread(self.server.prepare, report))
+        rendered = await asyncio.shield(self._preparing)
+        self.publish(reason=self.server.reason)
+        if self.keep:
+            self.server.keep()
+        await self._run_generations(rendered)
+
+    async def _run_generations(self, rendered: repository.Rendered) -> None:
         """Run tritonservers one after the other until cancelled or given up."""
-        endpoint = new_endpoint(self.listen, self.folders.run)
+        endpoint = self.server.new_endpoint()
         failures = 0
         why = ""
         while True:
             self._use(endpoint)
             generation = Generation(
-                wheel,
-                self.folders,
+                self.server,
                 endpoint,
-                self.launch_id,
                 rendered,
                 self.log,
                 self.publish,
@@ -136,25 +172,9 @@ class Supervisor:
                 state=ServerState.STARTING, message=f"restarting Triton: {why}", models={}, pid=0
             )
             if generation.port_taken:
-                endpoint = new_endpoint(self.listen, self.folders.run)
+                endpoint = self.server.new_endpoint()
             else:
                 await asyncio.sleep(0.2 * 4 ** (failures - 1))
-
-    def _prepare(self) -> tuple[TritonWheel, repository.Rendered]:
-        wheel = find_triton()
-        models = paths.resources_dir() / "models"
-        rendered = repository.render(
-            self.folders.models,
-            chat_model=models / "chitchat-tiny",
-            address_model=models / "address-tiny",
-            run_dir=self.folders.run,
-            source=self.source,
-        )
-        if not rendered.levels:
-            problems = "; ".join(f"{name}: {why}" for name, why in rendered.problems.items())
-            raise LaunchError(f"No model can be served ({problems or f'{self.source} is empty'}).")
-        install_backends(wheel, self.folders)
-        return wheel, rendered
 
     def _use(self, endpoint: Endpoint) -> None:
         self.log.secrets = [key] if (key := endpoint.headers.get(KEY_HEADER)) else []
@@ -204,7 +224,18 @@ class Supervisor:
         match message.get("do"):
             case "lease" if self._over.is_set():
                 writer.write(wire.encode({"ended": True}))
-            case "lease" if message.get("listen") == "tcp" and self.listen != "tcp":
+            case "lease" if self._differs(message) and not self._holders:
+                self.keep = False
+                self._watchers.add(writer)
+                writer.write(wire.encode({"ended": True}))
+                self._end("a server with other settings takes its place")
+            case "lease" if self._differs(message):
+                error = (
+                    f"A server with other settings is in use ({self.status.launcher}); "
+                    "stop it first (tritalk server stop) to have this one."
+                )
+                writer.write(wire.encode({"error": error}))
+            case "lease" if message.get("listen") == "tcp" and self.options.listen != "tcp":
                 error = (
                     "A server is already running on Unix sockets; "
                     "stop it first (tritalk server stop) to have one on TCP."
@@ -218,6 +249,7 @@ class Supervisor:
                 writer.write(wire.encode({"status": self.status.to_json()}))
             case "keep":
                 self.keep = True
+                self.server.keep()
                 writer.write(wire.encode({"kept": True}))
             case "stop":
                 self.keep = False
@@ -225,6 +257,17 @@ class Supervisor:
                 self._end("tritalk server stop")
             case other:
                 writer.write(wire.encode({"error": f"unknown command {other!r}"}))
+
+    def _differs(self, message: dict[str, Any]) -> bool:
+        """Whether a holder asks for a server that this one is not. A built-in server is shared
+        whatever its models; ``launcher`` is there where the user insists on one."""
+        running = self.server.launcher
+        if message.get("launcher", running) != running:
+            return True
+        asked = message.get("options")
+        return bool(
+            asked and running == "docker" and ServerOptions.from_json(asked) != self.options
+        )
 
     # -- clearing up --------------------------------------------------------------------------
 
@@ -264,23 +307,24 @@ def main() -> None:
     parser.add_argument("--launch-id", required=True)
     parser.add_argument("--run", required=True)
     parser.add_argument("--served", required=True)
-    parser.add_argument("--listen", choices=("unix", "tcp"), default="unix")
+    parser.add_argument("--options", required=True, help="ServerOptions as JSON")
     parser.add_argument("--reason", default="")
-    parser.add_argument("--models-source", default="")
+    parser.add_argument("--fallback", default="", help="the launcher to go on with")
+    parser.add_argument("--keep", action="store_true", help="outlive the last lease")
     parser.add_argument(wire.FIRST_LEASE, type=int, default=-1)
-    options = parser.parse_args()
+    arguments = parser.parse_args()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     os.umask(0o077)
     first_lease = None
-    if options.first_lease >= 0:
-        first_lease = socket.socket(fileno=options.first_lease)
+    if arguments.first_lease >= 0:
+        first_lease = socket.socket(fileno=arguments.first_lease)
         first_lease.set_inheritable(False)
         first_lease.setblocking(False)
-    asyncio.run(_run(options, first_lease))
+    asyncio.run(_run(arguments, first_lease))
 
 
-async def _run(options: argparse.Namespace, first_lease: socket.socket | None) -> None:
-    await Supervisor(options).run(first_lease)
+async def _run(arguments: argparse.Namespace, first_lease: socket.socket | None) -> None:
+    await Supervisor(arguments).run(first_lease)
 
 
 if __name__ == "__main__":

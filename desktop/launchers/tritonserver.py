@@ -87,16 +87,21 @@ def new_endpoint(listen: str, run: Path) -> Endpoint:
     metrics = f"unix:{run}/m"
     if listen == "unix":
         return Endpoint(f"unix:{run}/g:1", f"unix:{run}/h", metrics)
-    grpc, http = _free_ports(2)
+    grpc, http = free_ports(2)
     return Endpoint(
         f"127.0.0.1:{grpc}",
         f"http://127.0.0.1:{http}",
         metrics,
-        {KEY_HEADER: secrets.token_urlsafe(32)},
+        {KEY_HEADER: new_key()},
     )
 
 
-def _free_ports(count: int) -> list[int]:
+def new_key() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of the loopback address that are free now."""
     holders = []
     try:
         for _ in range(count):
@@ -110,42 +115,46 @@ def _free_ports(count: int) -> list[int]:
 
 
 def arguments(
-    wheel: TritonWheel, folders: Folders, endpoint: Endpoint, launch_id: str
+    binary: str,
+    models: str,
+    backends: str,
+    endpoint: Endpoint,
+    launch_id: str,
+    *,
+    gpu: bool = False,
 ) -> list[str]:
-    """The command line. Models are loaded one by one through the API afterwards, so that progress
-    and reasons of failure can be told and a called model is there before its callers."""
+    """The command line. ``endpoint``: where to listen, as the server itself sees it. Models are
+    loaded one by one through the API afterwards, so that progress and reasons of failure can be
+    told and a called model is there before its callers."""
     flags = [
-        str(wheel.binary),
-        f"--model-repository={folders.models}",
-        f"--backend-directory={folders.backends}",
+        binary,
+        f"--model-repository={models}",
+        f"--backend-directory={backends}",
         "--model-control-mode=explicit",
         "--exit-on-error=false",
         "--exit-timeout-secs=2",
         "--log-format=ISO8601",
-        "--allow-gpu-metrics=false",
+        f"--allow-gpu-metrics={str(gpu).lower()}",
         f"--backend-config=python,shm-region-prefix-name={shm_prefix(launch_id)}",
         f"--backend-config=python,stub-timeout-seconds={_STUB_TIMEOUT}",
         f"--backend-config=python,thread-pool-size={_POOL_THREADS}",
-        f"--metrics-address={endpoint.metrics}",
     ]
-    if endpoint.grpc.startswith("unix:"):
-        path, _, port = endpoint.grpc.rpartition(":")
-        flags += [
-            f"--grpc-address={path}",
-            f"--grpc-port={port}",
-            f"--http-address={endpoint.http}",
-        ]
-    else:
-        key = endpoint.headers[KEY_HEADER]
-        flags += [
-            "--grpc-address=127.0.0.1",
-            f"--grpc-port={endpoint.grpc.rpartition(':')[2]}",
-            "--http-address=127.0.0.1",
-            f"--http-port={endpoint.http.rpartition(':')[2]}",
-            f"--grpc-restricted-protocol={RESTRICTABLE}:{_KEY_NAME}={key}",
-            f"--http-restricted-api={RESTRICTABLE}:{KEY_HEADER}={key}",
-        ]
-    return flags
+    flags.append(
+        f"--metrics-address={endpoint.metrics}" if endpoint.metrics else "--allow-metrics=false"
+    )
+    address, _, port = endpoint.grpc.rpartition(":")
+    flags += [f"--grpc-address={address}", f"--grpc-port={port}"]
+    if endpoint.http.startswith("unix:"):
+        return [*flags, f"--http-address={endpoint.http}"]
+    address, _, port = endpoint.http.removeprefix("http://").rpartition(":")
+    key = endpoint.headers[KEY_HEADER]
+    return [
+        *flags,
+        f"--http-address={address}",
+        f"--http-port={port}",
+        f"--grpc-restricted-protocol={RESTRICTABLE}:{_KEY_NAME}={key}",
+        f"--http-restricted-api={RESTRICTABLE}:{KEY_HEADER}={key}",
+    ]
 
 
 def environment(wheel: TritonWheel, launch_id: str) -> dict[str, str]:
@@ -166,9 +175,7 @@ async def spawn(
     wheel: TritonWheel, folders: Folders, endpoint: Endpoint, launch_id: str
 ) -> asyncio.subprocess.Process:
     """Start tritonserver; the kernel kills it when this process dies."""
-    for address in (endpoint.grpc, endpoint.http, endpoint.metrics):
-        if address.startswith("unix:"):
-            Path(address.removeprefix("unix:")).unlink(missing_ok=True)
+    remove_sockets(endpoint)
     parent = os.getpid()
 
     def die_with_parent() -> None:
@@ -177,7 +184,9 @@ async def spawn(
             os._exit(1)
 
     return await asyncio.create_subprocess_exec(
-        *arguments(wheel, folders, endpoint, launch_id),
+        *arguments(
+            str(wheel.binary), str(folders.models), str(folders.backends), endpoint, launch_id
+        ),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -185,6 +194,13 @@ async def spawn(
         env=environment(wheel, launch_id),
         preexec_fn=die_with_parent,
     )
+
+
+def remove_sockets(endpoint: Endpoint) -> None:
+    """Make way for a server: one that was killed has left its sockets."""
+    for address in (endpoint.grpc, endpoint.http, endpoint.metrics):
+        if address.startswith("unix:"):
+            Path(address.removeprefix("unix:")).unlink(missing_ok=True)
 
 
 def outcome(returncode: int) -> str:

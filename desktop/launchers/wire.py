@@ -1,6 +1,7 @@
 """The control protocol between a supervisor and its holders: JSON lines over a Unix socket.
 
-A holder sends ``{"do": "lease", "listen": "unix"}`` (its open connection is the lease),
+A holder sends ``{"do": "lease", "listen": "unix"}`` (its open connection is the lease; with
+``options``, and ``launcher`` where the user insists on one, it takes no other server),
 ``{"do": "watch"}`` (statuses without a lease), ``{"do": "keep"}`` or ``{"do": "stop"}``. The
 supervisor answers with ``{"status": {…}}`` on every change, ``{"ended": true}`` where it is already
 stopping and gives no lease, or ``{"error": "…"}``.

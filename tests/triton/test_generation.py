@@ -12,10 +12,10 @@ import pytest
 
 from desktop.launchers import guardian
 from desktop.launchers.capture import BoundedLog
+from desktop.launchers.embedded_server import EmbeddedServer
 from desktop.launchers.generation import Generation
-from desktop.launchers.prerequisites import find_triton
-from desktop.launchers.tritonserver import Folders, install_backends, new_endpoint
-from server_bundle import repository
+from desktop.launchers.server_process import ServerOptions
+from desktop.launchers.tritonserver import Folders, new_endpoint
 
 pytestmark = pytest.mark.triton
 
@@ -27,15 +27,9 @@ LAUNCH_ID = "test0004"
 def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: str) -> None:
     folders = Folders(tmp_path / "run", tmp_path / "served")
     folders.run.mkdir()
-    wheel = find_triton()
-    rendered = repository.render(
-        folders.models,
-        chat_model=tmp_path,
-        address_model=tmp_path,
-        run_dir=folders.run,
-        source=MODELS,
-    )
-    install_backends(wheel, folders)
+    options = ServerOptions(listen="tcp", models_source=str(MODELS))
+    server = EmbeddedServer(options, folders, LAUNCH_ID, "")
+    rendered = server.prepare(lambda message: None)
     log = BoundedLog(tmp_path / "server.log")
     published: list[dict[str, Any]] = []
 
@@ -47,10 +41,8 @@ def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: 
         address = {"grpc": f"127.0.0.1:{port}", "http": f"http://127.0.0.1:{port}"}[taken]
         endpoint = dataclasses.replace(endpoint, **{taken: address})
         generation = Generation(
-            wheel,
-            folders,
+            server,
             endpoint,
-            LAUNCH_ID,
             rendered,
             log,
             lambda **changes: published.append(changes),

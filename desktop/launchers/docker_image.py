@@ -1,0 +1,400 @@
+"""The image of the Docker launcher: what it is made of, its name, building and pulling it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import re
+import tarfile
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import server_bundle
+from desktop.launchers.base import LaunchError
+from desktop.launchers.docker_errors import explain
+
+REPOSITORY = "tritalk-server"
+BUNDLE_LABEL = "tritalk.bundle"
+OLDEST_RELEASE = (26, 7)
+_ROOT = Path(server_bundle.__file__).resolve().parent.parent
+_DOCKERFILE = Path(server_bundle.__file__).resolve().parent / "docker" / "Dockerfile"
+_LEFT_OUT = frozenset({"__pycache__", "training", "deploy"})
+_STEP = re.compile(r"^Step (\d+)/(\d+) : (.*)", re.DOTALL)
+
+
+class Cancelled(LaunchError):
+    """The user does not want it any more."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an image is. ``phase``: upload (of what it is built from), pull or build. Bytes are
+    those known so far: an engine tells a layer's size when it begins with it."""
+
+    phase: str
+    message: str = ""
+    bytes_done: int = 0
+    bytes_total: int = 0
+    layers_done: int = 0
+    layers: int = 0
+    step: int = 0
+    steps: int = 0
+
+    def __str__(self) -> str:
+        if self.phase == "upload":
+            return f"sending {_mib(self.bytes_done)} of {_mib(self.bytes_total)} to Docker"
+        if self.phase == "pull":
+            told = f"{_mib(self.bytes_done)} of {_mib(self.bytes_total)}"
+            return f"pulling: {told}, {self.layers_done} of {self.layers} layers"
+        return f"building: step {self.step} of {self.steps} ({self.message})"
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+class Cancel:
+    """Ends a pull or build from another thread."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._closers: list[Callable[[], None]] = []
+
+    def __call__(self) -> None:
+        self._event.set()
+        for close in list(self._closers):
+            with contextlib.suppress(Exception):
+                close()
+
+    @property
+    def asked(self) -> bool:
+        return self._event.is_set()
+
+    def check(self) -> None:
+        if self.asked:
+            raise Cancelled("cancelled")
+
+    @contextlib.contextmanager
+    def closing(self, close: Callable[[], None]) -> Iterator[None]:
+        """Call ``close`` when cancelled within."""
+        self._closers.append(close)
+        try:
+            self.check()
+            yield
+        finally:
+            self._closers.remove(close)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to build an image. ``base_image``: of the cpu target; ``wheels``: a folder of packages
+    to install without any network; ``network``: the engine's network for the build ("host");
+    the rest are the Dockerfile's build arguments, empty for its own defaults."""
+
+    target: str = "cpu"
+    base_image: str = ""
+    triton_release: str = ""
+    pytriton_version: str = ""
+    wheels: str = ""
+    pip_index_url: str = ""
+    torch_index_url: str = ""
+    apt_mirror: str = ""
+    time_zone: str = ""
+    ca_file: str = ""
+    network: str = ""
+
+    def check(self) -> None:
+        """Raises :class:`LaunchError` for what could never be built."""
+        if self.target not in ("cpu", "gpu"):
+            raise LaunchError(f"The image has the targets cpu and gpu, not {self.target!r}.")
+        if self.triton_release:
+            found = re.fullmatch(r"(\d\d)\.(\d\d)", self.triton_release)
+            if found is None or tuple(map(int, found.groups())) < OLDEST_RELEASE:
+                raise LaunchError(
+                    f"The Triton release is a year and month such as 26.07, and not older than "
+                    f"that: {self.triton_release!r} is not."
+                )
+        if self.wheels and not list(Path(self.wheels).glob("*.whl")):
+            raise LaunchError(f"There are no wheels (*.whl) in {self.wheels}.")
+
+    def arguments(self) -> dict[str, str]:
+        given = {
+            "BASE_IMAGE": self.base_image,
+            "TRITON_RELEASE": self.triton_release,
+            "PYTRITON_VERSION": self.pytriton_version,
+            "PIP_INDEX_URL": self.pip_index_url,
+            "TORCH_INDEX_URL": self.torch_index_url,
+            "APT_MIRROR": self.apt_mirror,
+            "TZ": self.time_zone,
+        }
+        if self.ca_file:
+            try:
+                given["CA_BUNDLE"] = Path(self.ca_file).read_text()
+            except OSError as error:
+                raise LaunchError(f"Cannot read the CA file {self.ca_file}: {error}") from error
+        return {name: value for name, value in given.items() if value}
+
+    def digest(self) -> str:
+        """Changes whenever the image would: 12 hexadecimal digits."""
+        total = hashlib.sha256(self.target.encode())
+        for name, value in sorted(self.arguments().items()):
+            total.update(f"{name}={value}\0".encode())
+        for name, file in bundle_files():
+            total.update(name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+        return total.hexdigest()[:12]
+
+    @property
+    def tag(self) -> str:
+        return f"{REPOSITORY}:{self.target}-{self.digest()}"
+
+
+def bundle_files() -> Iterator[tuple[str, Path]]:
+    """What the image is made of, wheels aside: name in the build context, and file. The same as
+    ``.dockerignore`` leaves for builds by hand."""
+    folder = _ROOT / "server_bundle"
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(_ROOT).parts
+        if path.is_file() and not _LEFT_OUT & set(parts) and path.suffix not in (".pyc", ".pyo"):
+            yield "/".join(parts), path
+    if (_ROOT / "constraints.txt").exists():
+        yield "constraints.txt", _ROOT / "constraints.txt"
+
+
+def stages_for(dockerfile: str, target: str) -> str:
+    """The Dockerfile with only the stages that ``target`` is made of: the classic builder, the
+    only one behind the SDK, would else run every stage that stands before it."""
+    head, *stages = re.split(r"(?m)^(?=FROM )", dockerfile)
+    names, needs = {}, {}
+    for stage in stages:
+        first = stage.partition("\n")[0].split()
+        name = first[3]
+        names[name] = stage
+        needs[name] = {first[1], *re.findall(r"--from=(\S+)", stage)}
+    wanted, open_ones = set(), [target]
+    while open_ones:
+        name = open_ones.pop()
+        if name in names and name not in wanted:
+            wanted.add(name)
+            open_ones += needs[name]
+    return head + "".join(stage for name, stage in names.items() if name in wanted)
+
+
+def exists(api: Any, reference: str) -> str:
+    """The id of an image that the engine has, else an empty string."""
+    import docker
+
+    try:
+        return str(api.inspect_image(reference)["Id"])
+    except docker.errors.NotFound:
+        return ""
+
+
+def ensure(
+    api: Any, recipe: Recipe, reference: str, report: ProgressCallback, cancel: Cancel
+) -> str:
+    """The id of the image to run: ``reference``, pulled where it is missing, or if that is empty
+    the recipe's own, built where it is missing. Raises :class:`LaunchError`."""
+    if reference:
+        return exists(api, reference) or pull(api, reference, report, cancel)
+    recipe.check()
+    return exists(api, recipe.tag) or build(api, recipe, report, cancel)
+
+
+def pull(api: Any, reference: str, report: ProgressCallback, cancel: Cancel) -> str:
+    """Pull an image; its id. Raises :class:`LaunchError`, or :class:`Cancelled`."""
+    layers = _Layers()
+    repository, _, tag = reference.rpartition(":")
+    if not repository or "/" in tag:
+        repository, tag = reference, "latest"
+    for event in _events(
+        api, cancel, "pulling the image", lambda: api.pull(repository, tag, stream=True)
+    ):
+        if progress := layers.take(event):
+            report(progress)
+    return exists(api, reference)
+
+
+def build(api: Any, recipe: Recipe, report: ProgressCallback, cancel: Cancel) -> str:
+    """Build the recipe's image; its id. Raises :class:`LaunchError`, or :class:`Cancelled`."""
+    recipe.check()
+    dockerfile = stages_for(_DOCKERFILE.read_text(encoding="utf-8"), recipe.target)
+    arguments = {
+        name: value
+        for name, value in recipe.arguments().items()
+        if re.search(rf"^ARG {name}\b", dockerfile, re.MULTILINE)
+    }
+    layers = _Layers()
+    step, last = Progress("build"), ""
+    with _context(recipe, dockerfile) as file:
+        context = _Upload(file, report, cancel)
+
+        def start() -> Any:
+            return api.build(
+                fileobj=context,
+                custom_context=True,
+                tag=recipe.tag,
+                target=recipe.target,
+                buildargs=arguments,
+                labels={BUNDLE_LABEL: recipe.digest()},
+                network_mode=recipe.network or None,
+                rm=True,
+                forcerm=True,
+                use_config_proxy=True,
+            )
+
+        for event in _events(api, cancel, "building the image", start):
+            if progress := layers.take(event):
+                report(progress)
+            text = str(event.get("stream") or "").strip()
+            if found := _STEP.match(text):
+                short = " ".join(found[3].split())[:60]
+                step = Progress("build", short, step=int(found[1]), steps=int(found[2]))
+                report(step)
+            last = text or last
+    image = exists(api, recipe.tag)
+    if not image:
+        raise LaunchError(explain(last or "the build ended without an image", "building"))
+    return image
+
+
+def remove_old(api: Any, keep: str) -> list[str]:
+    """Remove this application's images that newer ones have replaced; their names. One that a
+    container uses stays."""
+    import docker
+
+    removed = []
+    for image in api.images(name=REPOSITORY):
+        for tag in image.get("RepoTags") or []:
+            same_target = tag.partition("-server:")[2][:4] == keep.partition("-server:")[2][:4]
+            if tag != keep and same_target and BUNDLE_LABEL in (image.get("Labels") or {}):
+                with contextlib.suppress(docker.errors.APIError):
+                    api.remove_image(tag)
+                    removed.append(tag)
+    return removed
+
+
+class _Layers:
+    """Adds up the progress of a pull's layers."""
+
+    def __init__(self) -> None:
+        self._done: dict[str, int] = {}
+        self._total: dict[str, int] = {}
+        self._complete: set[str] = set()
+
+    def take(self, event: dict[str, Any]) -> Progress | None:
+        layer, status = event.get("id"), event.get("status", "")
+        if not layer or not status or status.startswith("Pulling from"):
+            return None
+        self._done.setdefault(layer, 0)
+        self._total.setdefault(layer, 0)
+        detail = event.get("progressDetail") or {}
+        if status == "Downloading":
+            self._done[layer] = int(detail.get("current") or 0)
+            self._total[layer] = max(int(detail.get("total") or 0), self._done[layer])
+        elif status in ("Download complete", "Pull complete", "Already exists"):
+            self._done[layer] = self._total[layer]
+            if status != "Download complete":
+                self._complete.add(layer)
+        return Progress(
+            "pull",
+            bytes_done=sum(self._done.values()),
+            bytes_total=sum(self._total.values()),
+            layers_done=len(self._complete),
+            layers=len(self._done),
+        )
+
+
+@dataclass
+class _Upload:
+    """The build context as it goes to the engine."""
+
+    file: IO[bytes]
+    report: ProgressCallback
+    cancel: Cancel
+    sent: int = 0
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.size = self.file.seek(0, io.SEEK_END)
+        self.file.seek(0)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[bytes]:
+        while block := self.read(1 << 20):
+            yield block
+
+    def read(self, size: int = -1) -> bytes:
+        self.cancel.check()
+        block = self.file.read(size)
+        before, self.sent = self.sent, self.sent + len(block)
+        if before >> 24 != self.sent >> 24 or (self.sent == self.size and block):
+            self.report(Progress("upload", bytes_done=self.sent, bytes_total=self.size))
+        return block
+
+
+@contextlib.contextmanager
+def _context(recipe: Recipe, dockerfile: str) -> Iterator[IO[bytes]]:
+    """The build context as a tar file. Times and owners are left out, so that the engine's cache
+    knows the same content again."""
+
+    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = entry.mtime = 0
+        entry.uname = entry.gname = ""
+        entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+        return entry
+
+    with tempfile.TemporaryFile() as file:
+        with tarfile.open(fileobj=file, mode="w") as tar:
+            text = dockerfile.encode()
+            entry = tarfile.TarInfo("Dockerfile")
+            entry.size = len(text)
+            tar.addfile(plain(entry), io.BytesIO(text))
+            for name, path in bundle_files():
+                tar.add(path, name, recursive=False, filter=plain)
+            if recipe.wheels:
+                for path in sorted(Path(recipe.wheels).glob("*.whl")):
+                    tar.add(path.resolve(), f"wheels/{path.name}", recursive=False, filter=plain)
+        file.seek(0)
+        yield file
+
+
+def _events(
+    api: Any, cancel: Cancel, doing: str, start: Callable[[], Any]
+) -> Iterator[dict[str, Any]]:
+    """The engine's events, decoded; an error among them is raised as a :class:`LaunchError`."""
+    import docker
+    import requests
+    from docker.types import CancellableStream
+    from docker.utils.json_stream import json_stream
+
+    responses: list[Any] = []
+
+    def remember(response: Any, *_: Any, **__: Any) -> None:
+        responses.append(response)
+
+    # docker-py hands out the lines but not the response, which alone can be ended from outside.
+    api.hooks["response"].append(remember)
+    try:
+        cancel.check()
+        lines = start()
+        with cancel.closing(lambda: CancellableStream(lines, responses[-1]).close()):
+            for event in json_stream(lines):
+                if "error" in event:
+                    raise LaunchError(explain(str(event["error"]), doing))
+                yield event
+        cancel.check()
+    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        cancel.check()
+        raise LaunchError(explain(error, doing)) from error
+    finally:
+        api.hooks["response"].remove(remember)
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):.0f} MiB"

@@ -1,0 +1,115 @@
+"""The built-in Triton as a supervisor's server: folders, processes, and what they leave."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from desktop import paths
+from desktop.launchers import guardian, tritonserver
+from desktop.launchers.base import LaunchError
+from desktop.launchers.prerequisites import TritonWheel, find_triton
+from desktop.launchers.server_process import STOP_WITHIN, Outcome, ServerOptions
+from desktop.launchers.tritonserver import Folders, install_backends, new_endpoint
+from desktop.triton.types import Endpoint
+from server_bundle import repository
+
+_POLL_INTERVAL = 0.05
+
+
+class EmbeddedProcess:
+    """A child process, killed by the kernel when the supervisor dies."""
+
+    adopted = False
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    async def pump(self, feed: Callable[[bytes], None]) -> None:
+        assert self._process.stdout is not None
+        while chunk := await self._process.stdout.read(1 << 16):
+            feed(chunk)
+
+    async def wait(self) -> Outcome:
+        # Not asyncio's own wait(): it also waits for the end of the output, which a stub that
+        # outlives a killed tritonserver holds open.
+        while (returncode := self._process.returncode) is None:
+            await asyncio.sleep(_POLL_INTERVAL)
+        return Outcome(f"tritonserver {tritonserver.outcome(returncode)}", returncode < 0)
+
+    async def stop(self) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGTERM)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self.wait(), STOP_WITHIN)
+
+    async def kill(self) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+
+class EmbeddedServer:
+    """The Triton of the nvidia-pytriton wheel, with the model repository in ``folders``."""
+
+    launcher = "embedded"
+
+    def __init__(
+        self, options: ServerOptions, folders: Folders, launch_id: str, reason: str
+    ) -> None:
+        self.reason = reason
+        self._options = options
+        self._folders = folders
+        self._launch_id = launch_id
+        self._wheel: TritonWheel | None = None
+
+    def prepare(self, report: Callable[[str], None]) -> repository.Rendered:
+        report("preparing the model repository")
+        self._wheel = find_triton()
+        models = paths.resources_dir() / "models"
+        source = Path(self._options.models_source or repository.SOURCE)
+        rendered = repository.render(
+            self._folders.models,
+            chat_model=models / "chitchat-tiny",
+            address_model=models / "address-tiny",
+            run_dir=self._folders.run,
+            instances=self._options.instances,
+            source=source,
+        )
+        check_rendered(rendered, source)
+        install_backends(self._wheel, self._folders)
+        return rendered
+
+    def cancel(self) -> None:
+        """Preparing takes a moment only."""
+
+    def keep(self) -> None:
+        """The kernel ends it with the supervisor, come what may."""
+
+    def new_endpoint(self) -> Endpoint:
+        return new_endpoint(self._options.listen, self._folders.run)
+
+    async def spawn(self, endpoint: Endpoint) -> EmbeddedProcess:
+        assert self._wheel is not None
+        return EmbeddedProcess(
+            await tritonserver.spawn(self._wheel, self._folders, endpoint, self._launch_id)
+        )
+
+    def sweep(self) -> None:
+        guardian.sweep(self._launch_id, [])
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def check_rendered(rendered: repository.Rendered, source: Path) -> None:
+    """Raises :class:`LaunchError` where nothing can be served."""
+    if not rendered.levels:
+        problems = "; ".join(f"{name}: {why}" for name, why in rendered.problems.items())
+        raise LaunchError(f"No model can be served ({problems or f'{source} is empty'}).")
