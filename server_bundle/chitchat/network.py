@@ -123,11 +123,18 @@ class ChitchatNetwork(nn.Module):
         self.wte = nn.Embedding(config.vocab_size, config.n_embd)
         self.wpe = nn.Embedding(config.n_positions, config.n_embd)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layer))
+        # 0, 1, 2 …, of which every step needs a piece; real even where the weights are still meta.
+        counting = torch.arange(max(config.n_positions, 1024), device="cpu")
+        self.register_buffer("counting", counting, persistent=False)
         self.ln_f = (
             nn.Identity()
             if config.post_norm
             else nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         )
+
+    def _first(self, n: int) -> Tensor:
+        """INT64 ``[n]``: 0 to n - 1."""
+        return cast(Tensor, self.counting)[:n]
 
     def _layers(self) -> list[Block]:
         return cast(list[Block], list(self.blocks))
@@ -149,7 +156,7 @@ class ChitchatNetwork(nn.Module):
         Returns:
             FP32 ``[B, T, vocab_size]``.
         """
-        x = self._embed(ids, types, torch.arange(ids.shape[1], device=ids.device))
+        x = self._embed(ids, types, self._first(ids.shape[1]))
         for block in self._layers():
             q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
             x = block.finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
@@ -166,8 +173,7 @@ class ChitchatNetwork(nn.Module):
             FP32 ``[vocab_size]``, the logits after the last token.
         """
         t = ids.shape[0]
-        positions = torch.arange(t, device=ids.device)
-        x = self._embed(ids[None], None if types is None else types[None], positions)
+        x = self._embed(ids[None], None if types is None else types[None], self._first(t))
         for layer, block in enumerate(self._layers()):
             q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
             cache.keys[layer][slot, :, :t] = k[0]
@@ -190,13 +196,12 @@ class ChitchatNetwork(nn.Module):
             FP32 ``[B, vocab_size]``, the logits after the new token.
         """
         b = ids.shape[0]
-        rows = torch.arange(b, device=ids.device)
+        rows = self._first(b)
         x = self._embed(ids, types, positions)[:, None]
         span = longest + 1
         mask = None
         if b > 1:
-            reach = torch.arange(span, device=ids.device)
-            mask = (reach <= positions[:, None])[:, None, None]
+            mask = (self._first(span) <= positions[:, None])[:, None, None]
         for layer, block in enumerate(self._layers()):
             q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
             keys, values = cache.keys[layer], cache.values[layer]
