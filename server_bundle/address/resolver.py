@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from server_bundle.address.divisions import (
     MUNICIPALITIES,
@@ -133,6 +134,10 @@ class Resolver:
             if name not in found:
                 nodes = (n for n in self.table.names[name] if n.name == name and n.level < 4)
                 found[name] = _Mention(name, 0.9, dict.fromkeys(nodes, 0.9))
+        for name in self._lone_names(text, covered):
+            if name not in found:
+                nodes = (n for n in self.table.names[name] if n.level < 3)
+                found[name] = _Mention(name, 0.8, dict.fromkeys(nodes, SHORT_NAME))
         return list(found.values())
 
     def _parts(self, name: str, level: int) -> list[str]:
@@ -196,6 +201,22 @@ class Resolver:
                     break
             position += step
         return names
+
+    def _lone_names(self, text: str, covered: Sequence[bool]) -> list[str]:
+        """Provinces and cities that are, alone, all the text before or between two entities: the
+        network may miss the 杭州 of 杭州经济技术开发区."""
+        names = []
+        start = 0
+        for marked, run in groupby(covered):
+            end = start + len(list(run))
+            name = normalise(text[start:end])
+            if not marked and end < len(text) and self._is_coarse(name):
+                names.append(name)
+            start = end
+        return names
+
+    def _is_coarse(self, name: str) -> bool:
+        return any(node.level < 3 for node in self.table.names.get(name, ()))
 
     # -- which chain explains it -----------------------------------------------------------------
 

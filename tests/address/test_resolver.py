@@ -135,6 +135,12 @@ def test_a_name_the_network_missed_is_still_found() -> None:
     assert names("杭州市余杭区 文一西路=road") == "浙江省/杭州市/余杭区/"
 
 
+def test_a_city_alone_before_an_entity_is_found_and_the_start_of_a_name_is_not() -> None:
+    assert names("杭州 经济技术开发区=poi 12号大街=road") == "浙江省/杭州市//"
+    assert names("南京西路 325号=roadno") == "///"
+    assert names("路过杭州 325号=roadno") == "///"
+
+
 def test_long_texts_stay_quick() -> None:
     text, spans = typed("浙江省=prov 杭州市=city 余杭区=district " + "很长的备注" * 380)
     began = time.process_time()
