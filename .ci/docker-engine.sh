@@ -119,8 +119,8 @@ if [ "$(cat "$wheels/.collected" 2>/dev/null)" != "$stamp" ]; then
     printf '%s' "$stamp" > "$wheels/.collected"
 fi
 
-export TRITALK_IMAGE_BASE=$base
-export TRITALK_IMAGE_WHEELS=$wheels
+export TRITALK_DOCKER_BASE_IMAGE=$base
+export TRITALK_DOCKER_WHEELS=$wheels
 # A test stops the engine through this; it comes back by itself.
 export TRITALK_TEST_ENGINE_PID=$state/docker.pid
 "$@"

@@ -29,4 +29,4 @@ def run_window(argv: Sequence[str]) -> int:
     from desktop import launchers
     from desktop.ui.application import Application
 
-    return Application(list(argv), acquire=lambda: launchers.acquire("auto")).run()
+    return Application(list(argv), acquire=launchers.acquire).run()

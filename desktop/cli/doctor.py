@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from desktop import paths
-from desktop.launchers import choice, prerequisites
+from desktop.launchers import choice, docker_engine, prerequisites
 from desktop.launchers.base import LaunchError
 
 _MIN_DISK = 1 << 30
@@ -196,9 +196,14 @@ def _font() -> str:
 
 
 def _docker() -> str:
-    if not choice.docker_engine():
-        raise _Problem("no engine answers; not needed, the built-in Triton is used")
-    return "an engine answers"
+    try:
+        engine = docker_engine.connect(timeout=3.0)
+    except LaunchError as error:
+        raise _Problem(f"{error} (not needed)") from error
+    engine.close()
+    kind = "rootless, " if engine.rootless else ""
+    gpu = "offers NVIDIA GPUs" if engine.offers_gpu else "no NVIDIA runtime"
+    return f"{engine.address} ({kind}version {engine.version}, {gpu})"
 
 
 def _gpu() -> str:

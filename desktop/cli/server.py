@@ -1,24 +1,28 @@
-"""``tritalk server start | status | stop | logs``: the server as something of its own."""
+"""``tritalk server start | status | stop | logs | build``: the server as something of its own."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
 from pathlib import Path
 
 from desktop import paths
+from desktop.cli import image
 from desktop.launchers import LAUNCHERS, acquire, capture, current, wire
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.lease import SupervisorLease
-from desktop.launchers.supervised import connect_running
+from desktop.launchers.supervised import connect_running, stop_kept
 
 _STOP_WITHIN = 30.0
+# A first start may pull an image of many gigabytes.
+_START_WITHIN = 3 * 3600.0
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``server`` with its four commands; each sets ``func``, which returns the exit code."""
+    """Add ``server`` with its commands; each sets ``func``, which returns the exit code."""
     parser = subparsers.add_parser("server", help="start, inspect and stop the Triton server")
     commands = parser.add_subparsers(dest="server_command", required=True, metavar="COMMAND")
 
@@ -26,14 +30,25 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument(
         "--listen",
         choices=("unix", "tcp"),
-        default="unix",
+        default="",
         help="unix: sockets in a private folder; tcp: loopback ports and a key, which other users "
-        "of this machine can read in the process list (default: unix)",
+        "of this machine can read in the process list (default: the settings', else unix)",
     )
     command.add_argument(
-        "--launcher", choices=LAUNCHERS, default="auto", help="how it comes to be (default: auto)"
+        "--launcher",
+        choices=LAUNCHERS,
+        default="",
+        help="how it comes to be (default: the settings', else auto)",
+    )
+    command.add_argument(
+        "--device",
+        choices=("auto", "gpu", "cpu"),
+        default="",
+        help="what the models run on (default: the settings', else auto)",
     )
     command.set_defaults(func=start)
+
+    image.add_parser(commands)
 
     command = commands.add_parser("status", help="say whether a server runs, and where it listens")
     command.add_argument("--json", action="store_true", help="one JSON object")
@@ -49,13 +64,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def start(arguments: argparse.Namespace) -> int:
-    """Start a server and leave it running, or find the one that runs and keep it."""
+    """Start a server and leave it running, or find the one that runs and keep it. A remote one
+    is only looked at."""
     try:
-        lease = acquire(arguments.launcher, listen=arguments.listen)
+        lease = acquire(arguments.launcher, listen=arguments.listen, device=arguments.device)
     except LaunchError as error:
         return _complain(error)
-    assert isinstance(lease, SupervisorLease)
-    with lease:
+    with contextlib.closing(lease):
         shown = ""
 
         def show(now: ServerStatus) -> None:
@@ -66,8 +81,9 @@ def start(arguments: argparse.Namespace) -> int:
 
         lease.subscribe(show)
         try:
-            ready = lease.wait_ready(600)
-            lease.keep()
+            ready = lease.wait_ready(_START_WITHIN)
+            if isinstance(lease, SupervisorLease):
+                lease.keep()
         except LaunchError as error:
             return _complain(error)
     print(_describe(ready))
@@ -96,6 +112,9 @@ def stop(arguments: argparse.Namespace) -> int:
     except LaunchError as error:
         return _complain(error)
     if connection is None:
+        if stop_kept():
+            print("stopped")
+            return 0
         print("no server is running", file=sys.stderr)
         return 1
     with connection:

@@ -18,7 +18,7 @@ def server_session(*, quiet: bool = False) -> Iterator[TritonClient]:
 
     Progress goes to stderr unless ``quiet``. Raises :class:`desktop.launchers.base.LaunchError`.
     """
-    lease = acquire("auto")
+    lease = acquire()
     try:
         if not quiet:
             lease.subscribe(_Progress())

@@ -37,9 +37,11 @@ class ServerStatus:
 
     def to_json(self) -> dict[str, Any]:
         """The ``tritalk server status --json`` object: launcher, reason, state, message, grpc,
-        http, metrics, headers, models, pid."""
+        http, metrics, headers, models, pid; with TLS also tls and ca_file."""
         data = asdict(self)
         data.update(data.pop("endpoint"))
+        if not data["tls"]:
+            del data["tls"], data["ca_file"]
         data["state"] = str(self.state)
         return data
 

@@ -4,7 +4,38 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import dataclass
 from pathlib import Path
+
+from desktop.launchers import prerequisites
+from desktop.launchers.base import LaunchError
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A launcher, the one to go on with where it fails, the device, and why."""
+
+    launcher: str
+    fallback: str
+    device: str
+    reason: str
+
+
+def choose(device: str = "auto") -> Choice:
+    """Docker where an engine answers and the machine has a GPU (that a container really sees it
+    is found out later, with the built-in Triton to fall back on); else the built-in Triton; else
+    Docker on the CPU. Raises :class:`LaunchError` where neither is there."""
+    if device == "gpu":
+        return Choice("docker", "", device, "only Docker serves on a GPU")
+    try:
+        prerequisites.find_triton()
+    except LaunchError as error:
+        if not docker_engine():
+            raise
+        return Choice("docker", "", device, f"the built-in Triton cannot run here ({error})")
+    if device == "auto" and nvidia_gpu() and docker_engine():
+        return Choice("docker", "embedded", "gpu", "an NVIDIA GPU and a Docker engine found")
+    return Choice("embedded", "", "cpu", reason_for_embedded())
 
 
 def nvidia_gpu() -> bool:
@@ -15,8 +46,14 @@ def nvidia_gpu() -> bool:
 
 
 def docker_engine(timeout: float = 2.0) -> bool:
-    """Whether a Docker engine answers on its socket."""
-    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    """Whether a Docker engine answers, where the ``docker`` command would look for it."""
+    host = os.environ.get("DOCKER_HOST")
+    if host is None:
+        from desktop.launchers import docker_engine as engines
+
+        if os.environ.get("DOCKER_CONTEXT") or any(path.exists() for path in engines.sockets()):
+            return engines.answers(timeout)
+        host = "unix:///var/run/docker.sock"
     if not host.startswith("unix://"):
         return True  # a remote engine somebody has chosen on purpose
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -34,9 +34,8 @@ class EmbeddedLauncher(SupervisedLauncher):
                 "The built-in Triton serves on the CPU; a GPU needs Docker (--launcher docker)."
             )
 
+    def check_machine(self) -> None:
+        check_platform()
+
     def check(self) -> None:
         find_triton()
-
-    def acquire(self):  # type: ignore[no-untyped-def]
-        check_platform()
-        return super().acquire()

@@ -51,12 +51,16 @@ class SupervisedLauncher:
         self._fallback = fallback
         self._keep = keep
 
+    def check_machine(self) -> None:
+        """Raises :class:`LaunchError` where this launcher's servers never run."""
+
     def check(self) -> None:
         """Raises :class:`LaunchError` where something that a new server needs is missing."""
 
     def acquire(self) -> SupervisorLease:
         """Returns at once, in STARTING. Raises :class:`LaunchError` where something that a server
         needs is missing and none runs."""
+        self.check_machine()
         runtime = _runtime_dir()
         if not _launches(runtime):
             self.check()
@@ -172,6 +176,18 @@ def connect_running() -> socket.socket | None:
         if connection := wire.connect(launch):
             return connection
     return None
+
+
+def stop_kept() -> bool:
+    """Remove a server that was told to outlive its supervisor and did; whether there was one."""
+    found = False
+    if sys.platform == "linux":
+        for launch in _launches(_runtime_dir()):
+            if guardian.is_kept(launch) and not _supervisor_alive(launch):
+                served = paths.cache_dir() / "launches" / launch.name
+                guardian.sweep(launch.name, [served, launch])
+                found = True
+    return found
 
 
 def _sweep_dead_launches(runtime: Path, spare: str = "") -> None:

@@ -264,10 +264,10 @@ class Supervisor:
         running = self.server.launcher
         if message.get("launcher", running) != running:
             return True
-        asked = message.get("options")
-        return bool(
-            asked and running == "docker" and ServerOptions.from_json(asked) != self.options
-        )
+        if running != "docker" or "options" not in message:
+            return False
+        asked = ServerOptions.from_json(message["options"])
+        return asked.launcher == running and asked != self.options
 
     # -- clearing up --------------------------------------------------------------------------
 

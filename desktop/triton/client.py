@@ -70,6 +70,15 @@ def to_error(error: InferenceServerException) -> TritalkError:
     return ServerUnavailable(message or f"the Triton server failed ({status or 'no reason given'})")
 
 
+def connect(endpoint: Endpoint) -> grpcclient.InferenceServerClient:
+    """A gRPC client of Triton's own; the caller closes it."""
+    if not endpoint.tls:
+        return grpcclient.InferenceServerClient(endpoint.grpc)
+    return grpcclient.InferenceServerClient(
+        endpoint.grpc, ssl=True, root_certificates=endpoint.ca_file or None
+    )
+
+
 def _string_input(name: str, values: Sequence[str], shape: list[int]) -> grpcclient.InferInput:
     tensor = grpcclient.InferInput(name, shape, "BYTES")
     data = np.array([v.encode("utf-8", "surrogatepass") for v in values], dtype=np.object_)
@@ -123,7 +132,7 @@ class ChatStream:
         num_input_tokens = 0
         reason = "cancelled"
         if not self._cancelled.is_set():
-            client = grpcclient.InferenceServerClient(self._endpoint.grpc)
+            client = connect(self._endpoint)
             try:
                 self._start(client)
                 while True:
@@ -200,7 +209,7 @@ class TritonClient:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._client = grpcclient.InferenceServerClient(endpoint.grpc)
+        self._client = connect(endpoint)
 
     def chat(
         self,

@@ -23,13 +23,16 @@ class Endpoint:
     """Where a Triton server listens and what a client must send with each call.
 
     ``grpc`` is a gRPC target (``unix:/run/…/g:1`` or ``127.0.0.1:8001``); ``http`` and ``metrics``
-    are ``unix:PATH`` or ``http://host:port``; ``metrics`` is empty when off.
+    are ``unix:PATH`` or ``http://host:port``; ``metrics`` is empty when off. ``tls``: gRPC goes
+    through TLS, trusting ``ca_file`` or, where that is empty, the system's certificates.
     """
 
     grpc: str
     http: str = ""
     metrics: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    tls: bool = False
+    ca_file: str = ""
 
 
 @dataclass(frozen=True)

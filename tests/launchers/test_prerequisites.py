@@ -21,6 +21,12 @@ def test_the_wheels_parts_are_found() -> None:
     assert list(wheel.libpython_dir.glob("libpython3*")) or wheel.libpython_dir == Path("/usr/lib")
 
 
+@pytest.fixture
+def no_docker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "docker_engine", lambda: False)
+
+
+@pytest.mark.usefixtures("no_docker")
 def test_without_the_wheel(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prerequisites.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(LaunchError, match=r"nvidia-pytriton.* pip install"):
@@ -33,12 +39,14 @@ def test_with_another_python(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) 
         acquire("embedded")
 
 
+@pytest.mark.usefixtures("no_docker")
 def test_with_an_old_glibc(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prerequisites.os, "confstr", lambda name: "glibc 2.31")
     with pytest.raises(LaunchError, match=r"glibc 2\.35 or newer \(found: glibc 2\.31\)"):
         acquire()
 
 
+@pytest.mark.usefixtures("no_docker")
 def test_on_another_system(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prerequisites.platform, "machine", lambda: "riscv64")
     with pytest.raises(LaunchError, match="Docker"):
