@@ -1,0 +1,1 @@
+"""Conversations, messages and tokens, kept in SQLite; never loses one silently."""

@@ -1,0 +1,363 @@
+"""What can be asked of the store and done to it. Blocks; belongs to the store's one thread."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from desktop.store.records import (
+    ChatSettings,
+    ConversationInfo,
+    Message,
+    Role,
+    SearchHit,
+    Stage,
+    StoredConversation,
+)
+from desktop.triton.types import Alternative, Finished, Sampling, Token
+
+# What was deleted can be taken back for this long at least; after that it goes with the next start.
+_UNDO_SECONDS = 3600.0
+_PREVIEW = 80
+
+_INFO = f"""
+    c.id, c.title,
+    coalesce((SELECT substr(m.text, 1, {_PREVIEW}) FROM message m
+              WHERE m.conversation = c.id AND m.deleted IS NULL AND m.text != ''
+              ORDER BY m.id DESC LIMIT 1), ''),
+    c.created, c.updated, c.pinned
+"""
+
+
+class Database:
+    """The operations, each one transaction where it writes."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._sql = connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing; inside another one it is part of that."""
+        if self._sql.in_transaction:
+            yield self._sql
+            return
+        self._sql.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._sql
+        except BaseException:
+            if self._sql.in_transaction:
+                self._sql.rollback()
+            raise
+        self._sql.commit()
+
+    def recover(self) -> None:
+        """After a start: replies nobody works on any more are interrupted, old deletions final."""
+        with self.transaction() as sql:
+            sql.execute(
+                "UPDATE message SET stage = ? WHERE stage IN (?, ?)",
+                (Stage.INTERRUPTED, Stage.WAITING, Stage.STREAMING),
+            )
+            past = time.time() - _UNDO_SECONDS
+            sql.execute("DELETE FROM conversation WHERE deleted < ?", (past,))
+            sql.execute("DELETE FROM message WHERE deleted < ?", (past,))
+
+    # Conversations.
+
+    def conversations(self, limit: int = 100, offset: int = 0) -> list[ConversationInfo]:
+        """Pinned ones first, then by their last change, newest first."""
+        rows = self._sql.execute(
+            f"SELECT {_INFO} FROM conversation c WHERE c.deleted IS NULL"
+            " ORDER BY c.pinned DESC, c.updated DESC, c.id DESC LIMIT ? OFFSET ?",
+            (limit, offset),
+        )
+        return [_info(row) for row in rows]
+
+    def info(self, conversation: int) -> ConversationInfo | None:
+        row = self._sql.execute(
+            f"SELECT {_INFO} FROM conversation c WHERE c.id = ? AND c.deleted IS NULL",
+            (conversation,),
+        ).fetchone()
+        return _info(row) if row else None
+
+    def load(self, conversation: int) -> StoredConversation | None:
+        """Every message that is not deleted, without tokens; None where there is none such."""
+        info = self.info(conversation)
+        if info is None:
+            return None
+        draft, settings, root = self._sql.execute(
+            "SELECT draft, settings, active_root FROM conversation WHERE id = ?", (conversation,)
+        ).fetchone()
+        rows = self._sql.execute(
+            "SELECT id, parent, active_child, role, text, stage, error, finish_reason,"
+            " input_tokens, seconds_to_first_token, tokens_per_second, mean_probability,"
+            " (SELECT count(*) FROM token t WHERE t.message = message.id)"
+            " FROM message WHERE conversation = ? AND deleted IS NULL ORDER BY id",
+            (conversation,),
+        )
+        return StoredConversation(
+            info, tuple(_message(row) for row in rows), root, draft, _read_settings(settings)
+        )
+
+    def create(self, info: ConversationInfo, settings: ChatSettings | None = None) -> None:
+        with self.transaction() as sql:
+            sql.execute(
+                "INSERT INTO conversation (id, title, created, updated, pinned, settings)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    info.id,
+                    _clean(info.title),
+                    info.created or time.time(),
+                    info.updated or time.time(),
+                    info.pinned,
+                    _write_settings(settings),
+                ),
+            )
+
+    def rename(self, conversation: int, title: str) -> None:
+        self._set(conversation, "title", _clean(title))
+
+    def pin(self, conversation: int, pinned: bool) -> None:
+        self._set(conversation, "pinned", pinned)
+
+    def save_draft(self, conversation: int, draft: str) -> None:
+        self._set(conversation, "draft", _clean(draft))
+
+    def save_settings(self, conversation: int, settings: ChatSettings) -> None:
+        self._set(conversation, "settings", _write_settings(settings))
+
+    def delete(self, conversation: int) -> None:
+        """Out of sight; :meth:`restore` brings it back until some later start."""
+        self._set(conversation, "deleted", time.time())
+
+    def restore(self, conversation: int) -> None:
+        self._set(conversation, "deleted", None)
+
+    def _set(self, conversation: int, column: str, value: Any) -> None:
+        with self.transaction() as sql:
+            sql.execute(f"UPDATE conversation SET {column} = ? WHERE id = ?", (value, conversation))
+
+    # Messages.
+
+    def add_message(self, conversation: int, message: Message) -> None:
+        """A message with the tokens it has, below its parent, as the branch that is shown."""
+        with self.transaction() as sql:
+            sql.execute(
+                "INSERT INTO message (id, conversation, parent, active_child, role, text, stage)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    message.id,
+                    conversation,
+                    message.parent,
+                    message.active_child,
+                    message.role,
+                    # A reply's text grows with its tokens.
+                    "" if message.tokens else _clean(message.text),
+                    message.stage,
+                ),
+            )
+            if message.tokens:
+                self.append_tokens(message.id, 0, message.tokens)
+            if message.finished is not None or message.error:
+                self.end_message(message)
+            self.activate(conversation, message.parent, message.id)
+            self._set(conversation, "updated", time.time())
+
+    def append_tokens(self, message: int, position: int, tokens: Sequence[Token]) -> None:
+        """``position``: of the first of them in the reply, from 0."""
+        rows = [
+            (
+                message,
+                position + number,
+                token.token_id,
+                _clean(token.text),
+                None if math.isnan(token.confidence) else token.confidence,
+                token.probability,
+                json.dumps(
+                    [[a.text, a.token_id, round(a.probability, 7)] for a in token.alternatives],
+                    ensure_ascii=True,
+                    separators=(",", ":"),
+                ),
+            )
+            for number, token in enumerate(tokens)
+        ]
+        with self.transaction() as sql:
+            sql.executemany("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            sql.execute(
+                "UPDATE message SET text = text || ?, stage = ? WHERE id = ?",
+                (_clean("".join(t.text for t in tokens)), Stage.STREAMING, message),
+            )
+
+    def end_message(self, message: Message) -> None:
+        """Keep how the reply ended."""
+        finished = message.finished
+        with self.transaction() as sql:
+            sql.execute(
+                "UPDATE message SET stage = ?, error = ?, finish_reason = ?, input_tokens = ?,"
+                " seconds_to_first_token = ?, tokens_per_second = ?, mean_probability = ?"
+                " WHERE id = ?",
+                (
+                    message.stage,
+                    _clean(message.error),
+                    finished.finish_reason if finished else None,
+                    finished.num_input_tokens if finished else 0,
+                    finished.seconds_to_first_token if finished else None,
+                    finished.tokens_per_second if finished else None,
+                    message.mean_probability,
+                    message.id,
+                ),
+            )
+
+    def tokens(self, message: int) -> list[Token]:
+        rows = self._sql.execute(
+            "SELECT text, token_id, confidence, probability, alternatives FROM token"
+            " WHERE message = ? ORDER BY position",
+            (message,),
+        )
+        return [
+            Token(
+                text,
+                token_id,
+                math.nan if confidence is None else confidence,
+                probability,
+                tuple(Alternative(*entry) for entry in json.loads(alternatives)),
+            )
+            for text, token_id, confidence, probability, alternatives in rows
+        ]
+
+    def activate(self, conversation: int, parent: int | None, child: int) -> None:
+        """Show the branch ``child`` below ``parent`` (None: among the first messages)."""
+        with self.transaction() as sql:
+            if parent is None:
+                self._set(conversation, "active_root", child)
+            else:
+                sql.execute("UPDATE message SET active_child = ? WHERE id = ?", (child, parent))
+
+    def delete_messages(self, ids: Sequence[int]) -> None:
+        self._mark_messages(ids, time.time())
+
+    def restore_messages(self, ids: Sequence[int]) -> None:
+        self._mark_messages(ids, None)
+
+    def _mark_messages(self, ids: Sequence[int], when: float | None) -> None:
+        with self.transaction() as sql:
+            sql.executemany("UPDATE message SET deleted = ? WHERE id = ?", [(when, i) for i in ids])
+
+    def remove_message(self, message: int) -> None:
+        """For good, with everything below it: one that got no reply and is the person's again."""
+        with self.transaction() as sql:
+            sql.execute("DELETE FROM message WHERE id = ?", (message,))
+
+    def remove_if_empty(self, conversation: int) -> bool:
+        """Whether the conversation had no message, and is gone now."""
+        with self.transaction() as sql:
+            done = sql.execute(
+                "DELETE FROM conversation WHERE id = ?"
+                " AND NOT EXISTS (SELECT 1 FROM message m WHERE m.conversation = conversation.id)",
+                (conversation,),
+            )
+            return done.rowcount > 0
+
+    # Searching.
+
+    def search(self, query: str, limit: int = 100) -> list[SearchHit]:
+        """Messages of all branches, and titles, that contain every word of ``query``.
+
+        By LIKE, over everything: FTS5's trigrams cannot find words of two characters, which most
+        Chinese words are, and make the file four times as large; a scan of 200,000 messages of 30
+        characters took 50 ms where that was tried.
+        """
+        words = [_clean(word) for word in query.split()]
+        if not words:
+            return []
+        patterns = [f"%{_escape(word)}%" for word in words]
+        titles = " AND ".join("c.title LIKE ? ESCAPE '\\'" for _ in words)
+        texts = " AND ".join("m.text LIKE ? ESCAPE '\\'" for _ in words)
+        rows = self._sql.execute(
+            f"SELECT {_INFO}, NULL, '' FROM conversation c"
+            f" WHERE c.deleted IS NULL AND {titles} ORDER BY c.updated DESC LIMIT ?",
+            (*patterns, limit),
+        ).fetchall()
+        rows += self._sql.execute(
+            f"SELECT {_INFO}, m.id, m.text FROM message m JOIN conversation c"
+            f" ON c.id = m.conversation WHERE c.deleted IS NULL AND m.deleted IS NULL AND {texts}"
+            " ORDER BY m.id DESC LIMIT ?",
+            (*patterns, limit - len(rows)),
+        ).fetchall()
+        return [SearchHit(_info(row[:6]), row[6], _snippet(row[7], words[0])) for row in rows]
+
+    # Settings.
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        row = self._sql.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+        return default if row is None else json.loads(row[0])
+
+    def save_setting(self, name: str, value: Any) -> None:
+        with self.transaction() as sql:
+            sql.execute(
+                "INSERT INTO setting VALUES (?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (name, json.dumps(value)),
+            )
+
+
+def _clean(text: str) -> str:
+    """Text as SQLite can keep it: half surrogates are replaced, NUL would end it."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
+
+
+def _escape(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _snippet(text: str, word: str) -> str:
+    """A line around the first place of ``word``."""
+    flat = " ".join(text.split())
+    if len(flat) <= _PREVIEW:
+        return flat
+    at = max(0, flat.lower().find(word.lower()) - 8)
+    return ("…" if at else "") + flat[at : at + _PREVIEW]
+
+
+def _info(row: Sequence[Any]) -> ConversationInfo:
+    identity, title, preview, created, updated, pinned = row
+    return ConversationInfo(identity, title, preview, created, updated, bool(pinned))
+
+
+def _message(row: Sequence[Any]) -> Message:
+    identity, parent, child, role, text, stage, error, reason, n_in, first, rate, mean, n = row
+    finished = Finished(reason, text, n, n_in, first, rate) if reason else None
+    return Message(
+        Role(role),
+        text,
+        Stage(stage),
+        finished=finished,
+        error=error,
+        id=identity,
+        parent=parent,
+        active_child=child,
+        mean_probability=mean,
+        tokens_loaded=n == 0,
+    )
+
+
+def _write_settings(settings: ChatSettings | None) -> str:
+    return json.dumps(asdict(settings)) if settings is not None else ""
+
+
+def _read_settings(text: str) -> ChatSettings | None:
+    """Fields that this version does not know are left out, so that nothing makes a conversation
+    unreadable."""
+    try:
+        data = json.loads(text) if text else None
+        if data is None:
+            return None
+        known = {k: v for k, v in data.get("sampling", {}).items() if k in vars(Sampling())}
+        return ChatSettings(Sampling(**known), int(data.get("history_turns", 2)))
+    except (ValueError, TypeError, AttributeError):
+        return None

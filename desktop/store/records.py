@@ -1,0 +1,104 @@
+"""What the store keeps, as the rest of the application sees it: conversations and messages."""
+
+from __future__ import annotations
+
+import enum
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field
+
+from desktop.triton.types import Finished, Sampling, Token
+
+_id_lock = threading.Lock()
+_last_id = 0
+
+
+def new_id() -> int:
+    """An id that needs no database: milliseconds since 1970 and 16 random bits, always growing."""
+    global _last_id
+    with _id_lock:
+        _last_id = max(_last_id + 1, time.time_ns() // 1_000_000 << 16 | secrets.randbits(16))
+        return _last_id
+
+
+class Role(enum.StrEnum):
+    USER = "user"
+    REPLY = "reply"
+
+
+class Stage(enum.StrEnum):
+    WAITING = "waiting"
+    STREAMING = "streaming"
+    DONE = "done"
+    FAILED = "failed"
+    #: The application ended, however it did, before the reply did.
+    INTERRUPTED = "interrupted"
+
+
+@dataclass
+class Message:
+    """A message. A reply's text is what its tokens spell.
+
+    ``parent``: the message before it, None for a first one; messages with one parent are branches,
+    and ``active_child`` is the branch that is shown. ``tokens_loaded``: False while the tokens of a
+    stored reply were not asked for. ``revision`` grows with each change on screen; it is not kept.
+    """
+
+    role: Role
+    text: str = ""
+    stage: Stage = Stage.DONE
+    tokens: list[Token] = field(default_factory=list)
+    finished: Finished | None = None
+    error: str = ""
+    id: int = field(default_factory=new_id)
+    parent: int | None = None
+    active_child: int | None = None
+    mean_probability: float | None = None
+    tokens_loaded: bool = True
+    revision: int = 0
+
+
+@dataclass(frozen=True)
+class ConversationInfo:
+    """A row of the list of conversations. Times are seconds since 1970."""
+
+    id: int
+    title: str
+    preview: str = ""
+    created: float = 0.0
+    updated: float = 0.0
+    pinned: bool = False
+
+
+#: The original model looks at the last five utterances: two exchanges and the new message.
+DEFAULT_HISTORY_TURNS = 2
+
+
+@dataclass(frozen=True)
+class ChatSettings:
+    """How a conversation's replies are drawn. ``history_turns``: exchanges before the message that
+    the model is given."""
+
+    sampling: Sampling = field(default_factory=Sampling)
+    history_turns: int = DEFAULT_HISTORY_TURNS
+
+
+@dataclass(frozen=True)
+class StoredConversation:
+    """A conversation as it is opened: every branch, replies without their tokens."""
+
+    info: ConversationInfo
+    messages: tuple[Message, ...]
+    active_root: int | None
+    draft: str = ""
+    settings: ChatSettings | None = None
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """A conversation that a search found; ``message`` is None where its title matched."""
+
+    info: ConversationInfo
+    message: int | None
+    snippet: str

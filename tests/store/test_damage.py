@@ -1,0 +1,158 @@
+"""Files that cannot be used are set aside whole, with a notice, and a fresh one takes over."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from desktop.store.database import Database
+from desktop.store.records import Role
+from desktop.store.schema import MIGRATIONS, NoticeKind, open_file
+from desktop.store.worker import StoreWorker
+from tests.store.conftest import exchange, start
+
+
+def fill(path: Path, conversations: int = 40) -> None:
+    connection, notices = open_file(path)
+    assert notices == []
+    database = Database(connection)
+    for number in range(conversations):
+        exchange(database, start(database, f"第{number}个"), "问" * 50, "答" * 50)
+    connection.close()
+
+
+def zero(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def truncate(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+def truncate_oddly(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(5000)
+
+
+def scramble(path: Path) -> None:
+    with path.open("r+b") as file:
+        for place in range(8192, path.stat().st_size, 8192):
+            file.seek(place)
+            file.write(b"\xff" * 512)
+
+
+def not_a_database(path: Path) -> None:
+    path.write_text("就是一段文字" * 200)
+
+
+@pytest.mark.parametrize("spoil", [zero, truncate, truncate_oddly, scramble, not_a_database])
+def test_a_damaged_file_is_set_aside(path: Path, spoil: Callable[[Path], None]) -> None:
+    fill(path)
+    spoil(path)
+    content = path.read_bytes()
+    connection, notices = open_file(path)
+    (notice,) = notices
+    assert notice.kind is NoticeKind.DAMAGED
+    assert Path(notice.detail).read_bytes() == content
+    database = Database(connection)
+    assert database.conversations() == []
+    exchange(database, start(database), "问", "答")
+    connection.close()
+    connection, notices = open_file(path)
+    assert notices == []
+    assert len(Database(connection).conversations()) == 1
+    connection.close()
+
+
+def test_two_damaged_files_within_a_second_both_stay(path: Path) -> None:
+    names = set()
+    for _ in range(2):
+        fill(path, 1)
+        zero(path)
+        connection, (notice,) = open_file(path)
+        connection.close()
+        names.add(notice.detail)
+    assert len(names) == 2
+    assert all(Path(name).exists() for name in names)
+
+
+def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    connection, notices = open_file(path)
+    assert notices == []
+    assert Database(connection).conversations() == []
+    connection.close()
+
+
+def test_a_newer_file_is_set_aside_unchanged(path: Path) -> None:
+    fill(path, 3)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    fresh, (notice,) = open_file(path)
+    assert notice.kind is NoticeKind.NEWER
+    assert Database(fresh).conversations() == []
+    fresh.close()
+    aside = sqlite3.connect(notice.detail)
+    assert aside.execute("SELECT count(*) FROM conversation").fetchone() == (3,)
+    aside.close()
+
+
+def test_an_older_file_is_brought_up_to_date_step_by_step(path: Path) -> None:
+    fill(path, 2)
+    steps = (*MIGRATIONS, "ALTER TABLE conversation ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'")
+    connection, notices = open_file(path, steps)
+    assert notices == []
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(steps),)
+    moods = connection.execute("SELECT mood FROM conversation").fetchall()
+    assert moods == [("calm",), ("calm",)]
+    connection.close()
+
+
+def test_a_step_that_fails_changes_nothing_and_loses_nothing(path: Path) -> None:
+    fill(path, 2)
+    steps = (*MIGRATIONS, "DELETE FROM token; CREATE UNIQUE INDEX once ON message (text)")
+    connection, (notice,) = open_file(path, steps)
+    assert notice.kind is NoticeKind.MEMORY
+    connection.close()
+    connection, notices = open_file(path)
+    assert notices == []
+    assert connection.execute("SELECT count(*) FROM token").fetchone() == (100,)
+    connection.close()
+
+
+def test_where_nothing_can_be_written_memory_takes_over(path: Path) -> None:
+    path.parent.parent.mkdir(exist_ok=True)
+    path.parent.write_text("a file where the folder should be")
+    connection, (notice,) = open_file(path)
+    assert notice.kind is NoticeKind.MEMORY
+    exchange(Database(connection), start(Database(connection)), "问", "答")
+    connection.close()
+
+
+def test_damage_found_in_use_sets_the_file_aside(path: Path) -> None:
+    fill(path)
+    notices = []
+    worker = StoreWorker(path, notices.append)
+    assert len(worker.submit(Database.conversations).result(20)) == 40
+    scramble(path)
+
+    def read_all(database: Database) -> int:
+        database._sql.execute("PRAGMA cache_size = 0")
+        return sum(
+            message.role is Role.USER
+            for info in database.conversations(1000)
+            for message in database.load(info.id).messages  # type: ignore[union-attr]
+        )
+
+    with pytest.raises(sqlite3.DatabaseError):
+        worker.submit(read_all).result(20)
+    assert worker.submit(Database.conversations).result(20) == []
+    worker.close()
+    assert [n.kind for n in notices] == [NoticeKind.DAMAGED]
+    assert Path(notices[0].detail).exists()
