@@ -107,11 +107,14 @@ class ChatStream:
         text: str,
         history: Sequence[str],
         sampling: Sampling | None,
+        reply_prefix: str = "",
     ) -> None:
         inputs = [_string_input("text_input", [text], [1]), _bool_input("stream", True)]
         inputs += [_bool_input(name, True) for name in _RETURNS]
         if history:
             inputs.append(_string_input("history", history, [len(history)]))
+        if reply_prefix:
+            inputs.append(_string_input("reply_prefix", [reply_prefix], [1]))
         parameters = json.dumps((sampling or Sampling()).to_json())
         inputs.append(_string_input("sampling_parameters", [parameters], [1]))
         self._endpoint = endpoint
@@ -122,7 +125,9 @@ class ChatStream:
 
     def cancel(self) -> None:
         self._cancelled.set()
-        self._events.put(None)  # wakes the iterating thread, which alone touches the connection
+        self._events.put(
+            (0.0, None)
+        )  # wakes the iterating thread, which alone touches the connection
 
     def __iter__(self) -> Iterator[Token | Finished]:
         started = time.monotonic()
@@ -136,14 +141,14 @@ class ChatStream:
             try:
                 self._start(client)
                 while True:
-                    event = self._events.get()
+                    arrived, event = self._events.get()
                     if self._cancelled.is_set():
                         break
                     if isinstance(event, InferenceServerException):
                         raise to_error(event)
                     num_input_tokens, token, ended = _read(event)
                     if token is not None:
-                        last = time.monotonic()
+                        last = arrived
                         first = first or last
                         reply.append(token.text)
                         yield token
@@ -170,7 +175,7 @@ class ChatStream:
         events = self._events
 
         def receive(result: Any, error: InferenceServerException | None) -> None:
-            events.put(error if error is not None else result)
+            events.put((time.monotonic(), error if error is not None else result))
 
         try:
             client.start_stream(receive, headers=self._endpoint.headers or None)
@@ -217,12 +222,14 @@ class TritonClient:
         history: Sequence[str] = (),
         sampling: Sampling | None = None,
         model: str = _STREAM_MODEL,
+        reply_prefix: str = "",
     ) -> ChatStream:
         """A reply to ``text`` after ``history`` (oldest first, user and bot in turn).
 
-        Nothing is sent before the stream is iterated.
+        ``reply_prefix`` is how the reply begins; the stream brings what follows it. Nothing is
+        sent before the stream is iterated.
         """
-        return ChatStream(self.endpoint, model, text, history, sampling)
+        return ChatStream(self.endpoint, model, text, history, sampling, reply_prefix)
 
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]:
         """Parse addresses, answers in order; one wrong text raises :class:`InvalidInput`."""

@@ -123,9 +123,9 @@ def parse(
             or (number == low and not inclusive)
             or (high is not None and number > high)
         ):
-            start = f"from {low:g}" if inclusive else f"above {low:g}"
             end = f"{high}" if kind is int else f"{high:g}"
-            raise InvalidParameter(f"{name} must be {start} to {end}, not {number}")
+            allowed = f"from {low:g} to {end}" if inclusive else f"above {low:g} and at most {end}"
+            raise InvalidParameter(f"{name} must be {allowed}, not {number}")
         checked[name] = number
     if "top_k" in checked:
         checked["top_k"] = max(0, checked["top_k"])

@@ -115,16 +115,19 @@ class PromptLayout:
         """A token as it reads in a reply (word pieces without their ``##``)."""
         return self.tokens[token].removeprefix("##") if 0 <= token < len(self.tokens) else ""
 
-    def encode(self, history: Sequence[str], text: str, reserve: int) -> Prompt:
+    def encode(
+        self, history: Sequence[str], text: str, reserve: int, reply_prefix: str = ""
+    ) -> Prompt:
         """The prompt for a reply to ``text``.
 
         Args:
             history: earlier turns, oldest first, user and bot in turn; oldest pairs are dropped
                 until ``reserve`` tokens of the context are left for the reply.
+            reply_prefix: how the reply begins; the prompt ends with it, of the reply's own type.
 
         Raises:
-            InvalidPrompt: a turn is empty, the history does not alternate, or ``text`` alone is
-                too long.
+            InvalidPrompt: a turn is empty, the history does not alternate, ``text`` alone is
+                too long, or ``reply_prefix`` leaves no room to go on.
         """
         if len(history) % 2:
             raise InvalidPrompt(
@@ -137,14 +140,20 @@ class PromptLayout:
         for i, turn in enumerate(turns):
             if not turn:
                 raise InvalidPrompt(f"turn {i + 1} of the history is empty")
+        prefix = self.encode_text(reply_prefix)
         reserve = min(reserve, self.context // 2)
-        room = self.context - reserve - 2  # [CLS] and the token that opens the reply
+        room = self.context - len(prefix) - reserve - 2  # [CLS] and the token opening the reply
         longest = self.context - 3 - 1
         if len(current) + 1 > room:
             if len(current) > longest - 16:
                 raise InvalidPrompt(
                     f"the message has {len(current):,} characters; this model reads at most "
                     f"{longest - 16}"
+                )
+            if len(current) + len(prefix) > longest:
+                raise InvalidPrompt(
+                    f"the reply has {len(prefix):,} characters already; the model has no room "
+                    f"to go on"
                 )
             room = len(current) + 1
         used = len(current) + 1
@@ -155,18 +164,20 @@ class PromptLayout:
                 break
             used += cost
             kept[:0] = turns[i : i + 2]
-        return self._assemble([*kept, current], dropped=len(turns) - len(kept))
+        return self._assemble([*kept, current], prefix, dropped=len(turns) - len(kept))
 
-    def _assemble(self, turns: list[list[int]], dropped: int) -> Prompt:
+    def _assemble(self, turns: list[list[int]], prefix: list[int], dropped: int) -> Prompt:
         ids = [self.cls]
         if self.speakers is None:
             for turn in turns:
                 ids.extend([*turn, self.sep])
-            return Prompt(ids, None, 0, dropped)
+            return Prompt([*ids, *prefix], None, 0, dropped)
         types = [0]
         for i, turn in enumerate(turns):
             speaker = self.speakers[i % 2]
             ids.extend([speaker, *turn])
             types.extend([speaker] * (len(turn) + 1))
         reply = self.speakers[1]
-        return Prompt([*ids, reply], [*types, reply], reply, dropped)
+        return Prompt(
+            [*ids, reply, *prefix], [*types, *[reply] * (len(prefix) + 1)], reply, dropped
+        )

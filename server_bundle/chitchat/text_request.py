@@ -28,13 +28,14 @@ _RETURNS = (
 
 @dataclass(frozen=True)
 class TextRequest:
-    """One request as the vLLM backend reads it, with our ``history``."""
+    """One request as the vLLM backend reads it, with our ``history`` and ``reply_prefix``."""
 
     text_input: str
     stream: bool
     prepend_input: bool
     sampling: dict[str, Any]
     history: list[str]
+    reply_prefix: str
     returns: frozenset[str]
 
     @classmethod
@@ -65,6 +66,7 @@ class TextRequest:
             prepend_input=prepend,
             sampling=sampling,
             history=triton_io.strings(request, "history") or [],
+            reply_prefix=triton_io.string(request, "reply_prefix") or "",
             returns=frozenset(name for name in _RETURNS if triton_io.flag(request, name)),
         )
 

@@ -16,7 +16,7 @@ import tritonclient.grpc as grpcclient
 from transformers import GPT2LMHeadModel
 
 from desktop.triton.client import TritonClient
-from desktop.triton.types import Token
+from desktop.triton.types import Finished, InvalidInput, Sampling, Token
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.prompt import PromptLayout
 from tests.support.chat import MESSAGES, MODEL, post, reply, stream
@@ -158,6 +158,46 @@ def test_a_seed_repeats_its_reply(client: TritonClient) -> None:
     first = [say(seed) for seed in (1, 2, 3)]
     assert [say(seed) for seed in (1, 2, 3)] == first
     assert len(set(first)) > 1
+
+
+def test_a_reply_goes_on_from_its_prefix_as_if_it_had_never_stopped(client: TritonClient) -> None:
+    greedy = Sampling(temperature=0.0, no_repeat_ngram_size=0)
+    history = ["你好", "你好呀，很高兴见到你。"]
+    *whole, finished = client.chat("最近工作压力有点大", history, greedy)
+    assert isinstance(finished, Finished)
+    begun = finished.reply[:5]
+    *rest, ended = client.chat("最近工作压力有点大", history, greedy, reply_prefix=begun)
+    assert isinstance(ended, Finished)
+    assert begun + ended.reply == finished.reply
+    assert ended.num_input_tokens == finished.num_input_tokens + 5
+    for one, other in zip(whole[5:], rest, strict=True):
+        assert isinstance(one, Token)
+        assert isinstance(other, Token)
+        assert one.token_id == other.token_id
+        assert one.probability == pytest.approx(other.probability, abs=1e-3)
+
+
+def test_another_choice_changes_what_follows(
+    client: TritonClient, layout: PromptLayout, reference: GPT2LMHeadModel
+) -> None:
+    tokens, _ = reply(client, "你喜欢猫吗", temperature=0.0)
+    other = next(a for a in tokens[1].alternatives if a.token_id != tokens[1].token_id)
+    begun = tokens[0].text + other.text
+    *rest, _ = client.chat("你喜欢猫吗", (), Sampling(temperature=0.0), reply_prefix=begun)
+    prompt = layout.encode([], "你喜欢猫吗", 64, begun)
+    with torch.inference_mode():
+        logits = reference(
+            torch.tensor([prompt.ids]), token_type_ids=torch.tensor([prompt.types])
+        ).logits[0, -1]
+    assert isinstance(rest[0], Token)
+    assert rest[0].probability == pytest.approx(
+        float(logits.softmax(-1)[rest[0].token_id]), abs=1e-3
+    )
+
+
+def test_a_prefix_that_leaves_no_room_is_refused_in_words(client: TritonClient) -> None:
+    with pytest.raises(InvalidInput, match="the reply has 600 characters already"):
+        list(client.chat("你好", reply_prefix="好" * 600))
 
 
 def test_no_special_token_is_ever_emitted(client: TritonClient, layout: PromptLayout) -> None:

@@ -44,6 +44,18 @@ def test_cdial_gpts_layout() -> None:
     assert prompt.dropped_turns == 0
 
 
+def test_a_reply_prefix_ends_the_prompt_as_the_reply_itself_would() -> None:
+    prompt = LAYOUT.encode(["你好", "嗨"], "累", 64, "听起来")
+    bare = LAYOUT.encode(["你好", "嗨"], "累", 64)
+    assert prompt.ids == [*bare.ids, *ids("听起来")]
+    assert bare.types is not None
+    assert prompt.types == [*bare.types, BOT, BOT, BOT]
+    assert LAYOUT.encode(["你好" * 100, "嗨"], "累", 64, "听" * 300).dropped_turns == 2
+    assert len(LAYOUT.encode([], "累", 64, "听" * 507).ids) == 511
+    with pytest.raises(InvalidPrompt, match="the reply has 508 characters already"):
+        LAYOUT.encode([], "累", 64, "听" * 508)
+
+
 def test_gpt2_chitchats_layout(tmp_path: Path) -> None:
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "你", "好"]
     layout = PromptLayout.from_folder(folder(tmp_path, tokens))

@@ -41,7 +41,9 @@ class TritonPythonModel:
                     vocab_size=self.layout.vocabulary.size,
                     context=self.layout.context,
                 )
-                prompt = self.layout.encode(text.history, text.text_input, parameters.max_tokens)
+                prompt = self.layout.encode(
+                    text.history, text.text_input, parameters.max_tokens, text.reply_prefix
+                )
             except (triton_io.InvalidRequest, InvalidParameter, InvalidPrompt) as error:
                 client.fail(error)
                 continue
