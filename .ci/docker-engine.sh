@@ -86,6 +86,9 @@ for _ in $(seq 300); do
 done
 docker version >/dev/null || { say "the engine did not come up"; exit 1; }
 
+# What earlier runs have cached and nobody has used for a week.
+docker image prune -f --filter until=168h >/dev/null || true
+
 # ---- the base image ----
 base=tritalk-base:bookworm
 if ! docker image inspect "$base" >/dev/null 2>&1; then

@@ -66,9 +66,10 @@ def build(arguments: argparse.Namespace) -> int:
 
 
 def _hint(stored: settings.DockerSettings, given: dict[str, str]) -> None:
-    """A server is started after the settings, so other options must be put there to be used."""
-    differing = {k: v for k, v in given.items() if dataclasses.asdict(stored)[k] != v}
-    if differing:
+    """A server is started after the settings, so what else the image is to hold must be there."""
+    have = docker_image.Recipe(**stored.recipe())
+    differing = {k: v for k, v in given.items() if getattr(have, k) != v}
+    if dataclasses.replace(have, **differing).digest() != have.digest():
         variables = " ".join(f"TRITALK_DOCKER_{k.upper()}={v}" for k, v in differing.items())
         print(
             f"The Docker launcher uses this image with: {variables} (or the same in the settings)",

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from desktop.launchers.base import LaunchError
-from desktop.launchers.docker_errors import engine_problem
+from desktop.launchers.docker_errors import engine_problem, failures
 
 _DEFAULT = "npipe:////./pipe/docker_engine" if sys.platform == "win32" else "/var/run/docker.sock"
 
@@ -48,12 +48,13 @@ def connect(address: str = "", timeout: float = 60.0) -> Engine:
     import docker  # takes a third of a second
 
     problem: LaunchError | None = None
+    failed: tuple[type[Exception], ...] = (*failures(), ImportError, ValueError)
     for arguments in _candidates(address):
         host = arguments.get("base_url") or _DEFAULT
         try:
             api = docker.APIClient(**arguments, version="auto", timeout=timeout)
             return _examine(api, host, api.info())
-        except (docker.errors.DockerException, OSError, ImportError, ValueError) as error:
+        except failed as error:
             problem = problem or LaunchError(engine_problem(error, host))
     assert problem is not None
     raise problem

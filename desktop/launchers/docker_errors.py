@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _TOOLKIT = (
     "install the NVIDIA Container Toolkit (https://docs.nvidia.com/datacenter/cloud-native/"
     "container-toolkit/), run: sudo nvidia-ctk runtime configure --runtime=docker && sudo "
@@ -79,7 +80,7 @@ _GUIDANCE: tuple[tuple[str, str], ...] = (
         "--help).",
     ),
     (
-        r"no matching distribution found|could not find a version",
+        r"no matching distribution found|could not find a version|resolutionimpossible",
         "pip does not find a package of the image; check the package index, or the folder of "
         "wheels, in the settings.",
     ),
@@ -87,6 +88,11 @@ _GUIDANCE: tuple[tuple[str, str], ...] = (
         r"certificate verify failed|x509: ",
         "A certificate is not trusted; give your organisation's CA file (tritalk server build "
         "--ca-file FILE).",
+    ),
+    (
+        r"exec: \S*(tritonserver|python3)\S* .*(no such file|not found)",
+        "The image holds no Triton server; choose another in the settings, or build one: "
+        "tritalk server build",
     ),
     (
         r"invalid mount config.*does not exist|bind source path does not exist",
@@ -111,6 +117,15 @@ def explain(error: Exception | str, doing: str) -> str:
         if re.search(pattern, said, re.IGNORECASE | re.DOTALL):
             return f"{guidance} (Docker: {said[:300]})"
     return f"Docker failed while {doing}: {said[:500]}"
+
+
+def engine_stopped(address: str) -> str:
+    """The engine was there and went away."""
+    return (
+        f"The Docker engine at {address} was stopped; start it (sudo systemctl start docker, or "
+        "open Docker Desktop) and then the server again, or use the built-in Triton "
+        "(--launcher embedded)."
+    )
 
 
 def engine_problem(error: Exception, address: str) -> str:
@@ -145,9 +160,24 @@ def engine_problem(error: Exception, address: str) -> str:
     )
 
 
+def failures() -> tuple[type[Exception], ...]:
+    """What docker-py raises: its own errors, and those of the layers below, which it lets through
+    where a stream breaks."""
+    import docker
+    import requests
+    import urllib3
+
+    return (
+        docker.errors.DockerException,
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,
+        OSError,
+    )
+
+
 def words(error: Exception | str) -> str:
     """What was said, on one line, without docker-py's own wrapping."""
     said = getattr(error, "explanation", None) or str(error) or type(error).__name__
     if isinstance(said, bytes):
         said = said.decode(errors="replace")
-    return " ".join(str(said).split())
+    return " ".join(_ESCAPES.sub("", str(said)).split())

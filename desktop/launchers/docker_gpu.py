@@ -9,7 +9,7 @@ from typing import Any
 from desktop.launchers.base import LaunchError
 from desktop.launchers.docker_container import LABEL_APPLICATION, LABEL_OWNER, gpu_requests, owner
 from desktop.launchers.docker_container import remove as remove_container
-from desktop.launchers.docker_errors import explain
+from desktop.launchers.docker_errors import explain, failures
 
 # Asks the driver itself, so that neither torch nor nvidia-smi need be in the image.
 _CHECK = """
@@ -39,9 +39,6 @@ _WITHIN = 60
 def visible_gpus(api: Any, image: str, gpus: tuple[int, ...]) -> list[str]:
     """The names of the GPUs that a container of ``image`` sees when it asks for ``gpus`` (their
     numbers; none for all). Raises :class:`LaunchError` where it sees none, with what to do."""
-    import docker
-    import requests
-
     container = ""
     try:
         created = api.create_container(
@@ -61,7 +58,7 @@ def visible_gpus(api: Any, image: str, gpus: tuple[int, ...]) -> list[str]:
         api.start(container)
         api.wait(container, timeout=_WITHIN)
         said = api.logs(container, stdout=True, stderr=True).decode(errors="replace").strip()
-    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+    except failures() as error:
         raise LaunchError(explain(error, "asking for a GPU")) from error
     finally:
         if container:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import hashlib
 import io
@@ -9,14 +10,14 @@ import re
 import tarfile
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import server_bundle
 from desktop.launchers.base import LaunchError
-from desktop.launchers.docker_errors import explain
+from desktop.launchers.docker_errors import explain, failures
 
 REPOSITORY = "tritalk-server"
 BUNDLE_LABEL = "tritalk.bundle"
@@ -24,6 +25,8 @@ OLDEST_RELEASE = (26, 7)
 _ROOT = Path(server_bundle.__file__).resolve().parent.parent
 _DOCKERFILE = Path(server_bundle.__file__).resolve().parent / "docker" / "Dockerfile"
 _LEFT_OUT = frozenset({"__pycache__", "training", "deploy"})
+# The fields of a recipe that say what is in the image.
+_CONTENT = ("base_image", "triton_release", "pytriton_version", "torch_index_url", "time_zone")
 _STEP = re.compile(r"^Step (\d+)/(\d+) : (.*)", re.DOTALL)
 
 
@@ -139,10 +142,11 @@ class Recipe:
         return {name: value for name, value in given.items() if value}
 
     def digest(self) -> str:
-        """Changes whenever the image would: 12 hexadecimal digits."""
+        """Changes with what the image is to hold, and not with where that comes from (mirrors,
+        wheels, certificates): 12 hexadecimal digits."""
         total = hashlib.sha256(self.target.encode())
-        for name, value in sorted(self.arguments().items()):
-            total.update(f"{name}={value}\0".encode())
+        for name in _CONTENT:
+            total.update(f"{name}={getattr(self, name)}\0".encode())
         for name, file in bundle_files():
             total.update(name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
         return total.hexdigest()[:12]
@@ -184,13 +188,16 @@ def stages_for(dockerfile: str, target: str) -> str:
 
 
 def exists(api: Any, reference: str) -> str:
-    """The id of an image that the engine has, else an empty string."""
+    """The id of an image that the engine has, else an empty string. Raises :class:`LaunchError`
+    where the engine does not answer."""
     import docker
 
     try:
         return str(api.inspect_image(reference)["Id"])
     except docker.errors.NotFound:
         return ""
+    except failures() as error:
+        raise LaunchError(explain(error, "looking for the image")) from error
 
 
 def ensure(
@@ -368,12 +375,11 @@ def _events(
     api: Any, cancel: Cancel, doing: str, start: Callable[[], Any]
 ) -> Iterator[dict[str, Any]]:
     """The engine's events, decoded; an error among them is raised as a :class:`LaunchError`."""
-    import docker
-    import requests
     from docker.types import CancellableStream
     from docker.utils.json_stream import json_stream
 
     responses: list[Any] = []
+    said: collections.deque[str] = collections.deque(maxlen=40)
 
     def remember(response: Any, *_: Any, **__: Any) -> None:
         responses.append(response)
@@ -386,14 +392,25 @@ def _events(
         with cancel.closing(lambda: CancellableStream(lines, responses[-1]).close()):
             for event in json_stream(lines):
                 if "error" in event:
-                    raise LaunchError(explain(str(event["error"]), doing))
+                    raise LaunchError(explain(_last_words(said, str(event["error"])), doing))
+                said.append(str(event.get("stream") or ""))
                 yield event
         cancel.check()
-    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+    except failures() as error:
         cancel.check()
         raise LaunchError(explain(error, doing)) from error
     finally:
         api.hooks["response"].remove(remember)
+
+
+def _last_words(said: Iterable[str], error: str) -> str:
+    """What a failed step printed, before the engine's own words about it, which repeat the whole
+    command."""
+    printed = " ".join("".join(said).split())
+    ended = re.search(r"returned a non-zero code: \d+$", error)
+    if not ended:
+        return error
+    return f"{printed[-250:]} – a step {ended[0]}"
 
 
 def _mib(size: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from desktop.launchers import docker_container
 from desktop.launchers.base import LaunchError
 from desktop.launchers.docker_engine import Engine
-from desktop.launchers.docker_errors import engine_problem
+from desktop.launchers.docker_errors import engine_stopped, failures
 from desktop.launchers.server_process import STOP_WITHIN, Outcome
 
 _KILLED = 128 + 9
@@ -74,21 +74,21 @@ class DockerProcess:
 
     def _wait(self) -> Outcome | LaunchError:
         import docker
-        import requests
 
+        failed: tuple[type[Exception], ...] = (*failures(), ValueError)
         try:
             code = int(self._engine.api.wait(self._container, timeout=None)["StatusCode"])
             state = self._engine.api.inspect_container(self._container)["State"]
         except docker.errors.NotFound:
             return Outcome("the container was removed", True)
-        except (docker.errors.DockerException, requests.RequestException, OSError, ValueError):
+        except failed:
             return self._engine_gone()
         # An engine that is stopped ends its containers first, and goes a moment later.
         time.sleep(0.3)
         try:
             self._engine.api.ping()
-        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
-            return LaunchError("The Docker engine was stopped. " + self._problem(error))
+        except failures():
+            return LaunchError(engine_stopped(self._engine.address))
         if state.get("OOMKilled"):
             return Outcome("the container ran out of memory (see the memory limit)", True)
         if code == _KILLED:
@@ -99,12 +99,9 @@ class DockerProcess:
         """The connection broke: the engine ended, or only the connection did."""
         try:
             self._engine.api.ping()
-        except Exception as error:
-            return LaunchError("The Docker engine was stopped. " + self._problem(error))
+        except Exception:
+            return LaunchError(engine_stopped(self._engine.address))
         return Outcome("the connection to the Docker engine was lost", True)
-
-    def _problem(self, error: Exception) -> str:
-        return engine_problem(error, self._engine.address)
 
     async def stop(self) -> None:
         stop = functools.partial(self._engine.api.stop, self._container, timeout=round(STOP_WITHIN))

@@ -23,7 +23,7 @@ from desktop.launchers import (
     health,
 )
 from desktop.launchers.base import LaunchError
-from desktop.launchers.docker_errors import engine_problem, explain, words
+from desktop.launchers.docker_errors import engine_problem, explain, failures, words
 from desktop.launchers.docker_process import DockerProcess
 from desktop.launchers.embedded_server import check_rendered
 from desktop.launchers.server_process import PortTaken, ServerOptions
@@ -192,7 +192,7 @@ class DockerServer:
                         self._adopted, self._adopted_endpoint = found["Id"], endpoint
                         continue
                 docker_container.remove(engine.api, found["Id"])
-        except _errors() as error:
+        except failures() as error:
             raise LaunchError(explain(error, "looking for older containers")) from error
 
     def _endpoint_of(self, container: dict[str, Any]) -> Endpoint:
@@ -246,7 +246,7 @@ class DockerServer:
             container = self._create(engine, endpoint)
             try:
                 return self._start_created(engine, container)
-            except _errors() as error:
+            except failures() as error:
                 docker_container.remove(engine.api, container)
                 said = words(error).lower()
                 if self._lock_memory and ("memlock" in said or "rlimit type 8" in said):
@@ -259,7 +259,7 @@ class DockerServer:
                 if any(part in said for part in _PORT_TAKEN):
                     raise PortTaken(explain(error, "starting the container").rstrip(".")) from error
                 raise
-        except _errors() as error:
+        except failures() as error:
             raise LaunchError(self._explain(engine, error)) from error
 
     def _create(self, engine: docker_engine.Engine, endpoint: Endpoint) -> str:
@@ -312,7 +312,7 @@ class DockerServer:
     def _explain(self, engine: docker_engine.Engine, error: Exception) -> str:
         try:
             engine.api.ping()
-        except _errors() as silence:
+        except failures() as silence:
             return engine_problem(silence, engine.address)
         return explain(error, "starting the container")
 
@@ -326,7 +326,7 @@ class DockerServer:
         trying for a while, and then the next start."""
         if self._engine is None:
             return
-        with contextlib.suppress(*_errors()):
+        with contextlib.suppress(*failures()):
             for found in docker_container.of_owner(self._engine.api):
                 docker_container.remove(self._engine.api, found["Id"])
             for folder in self._folders.all():
@@ -338,10 +338,3 @@ class DockerServer:
         for folder in self._folders.all():
             with contextlib.suppress(FileNotFoundError):
                 (folder / guardian.CLEARING_FILE).write_text(json.dumps(command))
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    import docker
-    import requests
-
-    return (docker.errors.DockerException, requests.RequestException, OSError)

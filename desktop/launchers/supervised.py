@@ -73,10 +73,10 @@ class SupervisedLauncher:
                 if connection := self._join(launch, report):
                     return connection
                 _wait_until_gone(launch)
-            launch_id = self._adoptable(runtime)
-            _sweep_dead_launches(runtime, spare=launch_id)
+            kept = self._adoptable(runtime)
+            _sweep_dead_launches(runtime, spare=kept)
             report("starting the supervisor")
-            return self._start(runtime, launch_id or secrets.token_hex(4))
+            return self._start(runtime, kept or secrets.token_hex(4), self._keep or bool(kept))
 
     def _adoptable(self, runtime: Path) -> str:
         """The dead launch whose server was told to outlive even its supervisor."""
@@ -114,7 +114,7 @@ class SupervisedLauncher:
         connection.close()
         return None
 
-    def _start(self, runtime: Path, launch_id: str) -> socket.socket:
+    def _start(self, runtime: Path, launch_id: str, keep: bool) -> socket.socket:
         run = runtime / launch_id
         served = paths.cache_dir() / "launches" / launch_id
         run.mkdir(mode=0o700, exist_ok=True)
@@ -124,7 +124,7 @@ class SupervisedLauncher:
         command += ["--launch-id", launch_id, "--run", str(run), "--served", str(served)]
         command += ["--options", self._options.to_json(), "--reason", self._reason]
         command += ["--fallback", self._fallback, wire.FIRST_LEASE, str(theirs.fileno())]
-        command += ["--keep"] if self._keep else []
+        command += ["--keep"] if keep else []
         errors = paths.log_dir() / "supervisor.log"
         errors.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with theirs, errors.open("wb") as stderr:
