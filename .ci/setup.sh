@@ -48,12 +48,18 @@ install_missing() {
         ${as_root}env DEBIAN_FRONTEND=noninteractive \
             apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
     else
-        say "system packages are missing, and I may not install them; please run:"
-        say "  sudo apt-get install -y ${missing[*]}"
-        [ "${1:-}" = required ] && exit 1
+        say "system packages are missing, and I may not install them; please run as root:"
+        say "  apt-get install -y ${missing[*]}"
+        [ "${1:-}" = required ] && die "nothing works without them"
     fi
     missing=()
 }
+
+# A .venv that was copied or moved here still names its old place in every script.
+if [ -f .venv/bin/pip ] && ! head -n 1 .venv/bin/pip | grep -qF "$(cd .venv && pwd -P)/"; then
+    say ".venv was made in another place; making it anew"
+    rm -rf .venv
+fi
 
 python=""
 if [ -x .venv/bin/python ] && usable .venv/bin/python; then
@@ -75,7 +81,7 @@ if ! "$python" -c 'import ensurepip, venv' 2>/dev/null && [ ! -x .venv/bin/pip ]
 fi
 
 # The stub that runs the models links against the shared library of Python.
-"$python" - <<'EOF' || missing+=("libpython$version")
+"$python" - <<'EOF' || { missing+=("libpython$version"); install_missing required; }
 import ctypes, pathlib, sys, sysconfig
 name = "libpython%d.%d.so.1.0" % sys.version_info[:2]
 beside = pathlib.Path(sysconfig.get_config_var("LIBDIR") or "/", name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -30,9 +31,12 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "chat",
         help="stream a reply, or talk in a loop",
-        description="Stream one reply to TEXT, or talk in a loop without TEXT.",
+        description="Stream one reply to TEXT, or talk in a loop without TEXT. What is not given "
+        "below is as the model's own generation_config.json says.",
     )
-    parser.add_argument("text", nargs="?", metavar="TEXT", help="what to say; none: a conversation")
+    parser.add_argument(
+        "text", nargs="?", metavar="TEXT", help="what to say, in quotes; none: a conversation"
+    )
     parser.add_argument(
         "--json",
         action="store_true",
@@ -93,6 +97,8 @@ def _converse(
 def _lines() -> Iterator[str]:
     """What is typed or piped in, line by line, blank lines left out."""
     interactive = sys.stdin.isatty()
+    if interactive:
+        print("(Ctrl+C stops a reply, Ctrl+D ends the conversation)", file=sys.stderr)
     while True:
         if interactive:
             print("> ", end="", file=sys.stderr, flush=True)
@@ -115,7 +121,8 @@ class Terminal:
 
     def __init__(self, *, numbers: bool = False) -> None:
         self._numbers = numbers
-        self._colours = sys.stdout.isatty() and not numbers
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+        self._colours = sys.stdout.isatty() and not numbers and not plain
 
     def __call__(self, event: Token | Finished) -> None:
         if isinstance(event, Token):

@@ -164,6 +164,15 @@ def _free_port() -> str:
         return f"127.0.0.1 has some, such as {probe.getsockname()[1]} (only --listen tcp uses them)"
 
 
+def qt_problem() -> str:
+    """Why no window can be shown here although there is a display; empty where one can."""
+    try:
+        _qt()
+    except _Problem as problem:
+        return str(problem)
+    return ""
+
+
 def _qt() -> str:
     spec = importlib.util.find_spec("PySide6")
     if spec is None or spec.origin is None:
@@ -174,7 +183,7 @@ def _qt() -> str:
             f"{plugin} is missing; run: pip install --force-reinstall pyside6-essentials"
         )
     listed = subprocess.run(["ldd", plugin], capture_output=True, text=True, check=False).stdout
-    missing = [line.split()[0] for line in listed.splitlines() if "not found" in line]
+    missing = sorted({line.split()[0] for line in listed.splitlines() if "not found" in line})
     if missing:
         packages = " ".join(sorted({_QT_PACKAGES.get(name, name) for name in missing}))
         raise _Problem(f"the window needs {', '.join(missing)}; run: sudo apt install {packages}")

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from desktop.cli import chat, demo, display, doctor, parse, server
 from desktop.launchers.base import LaunchError
@@ -20,6 +21,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Chat with a Chinese GPT and clean Chinese addresses on your own Triton.",
         epilog="Without a command the window opens. Exit codes: 0 done, 1 failed, 2 wrong input.",
     )
+    parser.add_argument("--version", action="version", version=f"tritalk {version('tritalk')}")
     parser.set_defaults(func=open_window)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in (chat, parse, server, doctor):
@@ -29,6 +31,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def open_window(arguments: argparse.Namespace) -> int:
     problem = display.problem()
+    if not problem and sys.platform == "linux" and not os.environ.get("QT_QPA_PLATFORM"):
+        missing = doctor.qt_problem()
+        problem = f"The window cannot open: {missing}." if missing else ""
     if problem:
         print(f"{problem} Doing the same job in the terminal.", flush=True)
         return demo.run()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from desktop.cli.session import server_session
@@ -28,6 +30,10 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.text != "-" and not arguments.text.strip():
         raise InvalidInput("the address is empty; write one first")
+    if arguments.text != "-" and looks_like_a_file(arguments.text):
+        raise InvalidInput(
+            f"{arguments.text} is a file; to parse its lines: tritalk parse - < {arguments.text}"
+        )
     with server_session() as client:
         if arguments.text != "-":
             show(client.parse([arguments.text])[0], arguments.json)
@@ -38,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
             text, texts[i] = texts[i], ""  # answered: a long input must not pile up
             if isinstance(answer, TritalkError):
                 failed = True
+                if not is_utf8(text):
+                    answer = InvalidInput(_NOT_UTF8)  # noqa: PLW2901
                 show_error(text, answer, i + 1, arguments.json)
             else:
                 show(answer, arguments.json)
@@ -45,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _lines(texts: list[str]) -> Iterator[str]:
-    for line in _raw_lines():
+    for i, line in enumerate(_raw_lines()):
+        if i == 0:
+            line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901 - as Windows writes it
         texts.append(line.decode("utf-8", "surrogateescape").rstrip("\r"))
         yield texts[-1]
 
@@ -69,11 +79,28 @@ def show(address: ParsedAddress, as_json: bool) -> None:
     print(address.text)
     for entity in address.entities:
         print(f"  {entity.type:<10} {entity.text}  {entity.score:.2f}")
-    print(f"  {'division':<10} {describe(address.division) or 'not determined by the text'}")
+    undecided = "several fit:" if address.candidates else "not determined by the text"
+    print(f"  {'division':<10} {describe(address.division) or undecided}")
     others = [c for c in address.candidates if c != address.division]
     for candidate in others[:5]:
         print(f"  {'or':<10} {describe(candidate)}")
     sys.stdout.flush()
+
+
+_NOT_UTF8 = (
+    "the line is not UTF-8; convert the file first, for GBK with: iconv -f gb18030 -t utf-8 FILE"
+)
+
+
+def is_utf8(text: str) -> bool:
+    return not any("\udc80" <= c <= "\udcff" for c in text)
+
+
+def looks_like_a_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a NUL in it
+        return False
 
 
 def show_error(text: str, error: TritalkError, line: int, as_json: bool) -> None:

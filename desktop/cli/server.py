@@ -91,7 +91,7 @@ def start(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Exit code 0 where a server runs (starting counts), else 1."""
+    """Exit code 0 where a server runs (starting counts, stopping does not), else 1."""
     try:
         found = current()
     except LaunchError as error:
@@ -102,7 +102,8 @@ def status(arguments: argparse.Namespace) -> int:
         print(json.dumps(found.to_json(), ensure_ascii=False))
     else:
         print(_describe(found))
-    return 1 if found.state in (ServerState.STOPPED, ServerState.FAILED) else 0
+    stopped = (ServerState.STOPPING, ServerState.STOPPED, ServerState.FAILED)
+    return 1 if found.state in stopped else 0
 
 
 def stop(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from desktop.triton.types import Endpoint
 from server_bundle.repository import Rendered
 
 # How long a server that was told to stop may take before it is killed.
-STOP_WITHIN = 2.5
+STOP_WITHIN = 3.5
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def arguments(
         f"--backend-directory={backends}",
         "--model-control-mode=explicit",
         "--exit-on-error=false",
-        "--exit-timeout-secs=2",
+        "--exit-timeout-secs=3",
         "--log-format=ISO8601",
         f"--allow-gpu-metrics={str(gpu).lower()}",
         f"--backend-config=python,shm-region-prefix-name={shm_prefix(launch_id)}",

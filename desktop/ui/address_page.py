@@ -194,12 +194,19 @@ class AddressPage(QWidget):
 
     @Slot()
     def _paste(self) -> None:
-        # Of several lines only the first is one address.
-        lines = QGuiApplication.clipboard().text().strip().splitlines()
+        text = QGuiApplication.clipboard().text()
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
         if not lines:
             self._fail(self.tr("The clipboard holds no text."))
             return
-        self._enter(lines[0].strip())
+        if len(lines) > 1:  # parsing the first and dropping the rest would look like an answer
+            sentence = self.tr(
+                "The clipboard holds {count} lines; copy one address. In the terminal, "
+                "`tritalk parse -` reads a whole list."
+            )
+            self._fail(sentence.format(count=len(lines)))
+            return
+        self._enter(lines[0])
 
     @Slot()
     def _try_example(self) -> None:

@@ -52,6 +52,10 @@
         <translation>剪贴板里没有文字。</translation>
     </message>
     <message>
+        <source>The clipboard holds {count} lines; copy one address. In the terminal, `tritalk parse -` reads a whole list.</source>
+        <translation>剪贴板里有 {count} 行，请只复制一个地址。整份列表可在终端用 `tritalk parse -` 解析。</translation>
+    </message>
+    <message>
         <source>The server is starting; the address is parsed as soon as it is ready.</source>
         <translation>服务器正在启动，就绪后会立即解析这个地址。</translation>
     </message>

@@ -223,3 +223,55 @@ def test_a_display_that_does_not_answer_is_no_crash(fresh_home: Path) -> None:
         patch.delenv("QT_QPA_PLATFORM", raising=False)
         patch.setenv("DISPLAY", ":987")
         assert display.problem() == "The display :987 does not answer."
+
+
+def test_a_file_given_as_an_address_is_noticed(server: Any, tmp_path: Path) -> None:
+    path = tmp_path / "addresses.txt"
+    path.write_text("杭州市\n", encoding="utf-8")
+    done = tritalk("parse", str(path))
+    assert done.returncode == 2
+    assert f"tritalk parse - < {path}" in done.stderr.decode()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_address(server: Any) -> None:
+    done = tritalk("parse", "-", "--json", stdin="\ufeff杭州市文一西路1号\r\n")
+    (address,) = lines(done.stdout)
+    assert address["text"] == "杭州市文一西路1号"
+    assert address["entities"][0]["start"] == 0
+
+
+def test_a_line_in_another_encoding_is_told_with_the_way_out(server: Any) -> None:
+    done = tritalk("parse", "-", stdin="杭州市\n".encode("gbk") + "杭州市\n".encode())
+    assert done.returncode == 1
+    (line,) = done.stderr.decode().splitlines()
+    assert "line 1: the line is not UTF-8" in line
+    assert "iconv -f gb18030" in line
+    assert done.stdout.decode().startswith("杭州市")
+
+
+def test_several_candidates_are_shown_to_people(server: Any) -> None:
+    done = tritalk("parse", "朝阳区建国路93号")
+    text = done.stdout.decode()
+    assert "several fit:" in text
+    assert "北京市" in text
+    assert "长春市" in text
+
+
+def test_version() -> None:
+    done = tritalk("--version")
+    assert done.stdout.decode().startswith("tritalk 0.")
+
+
+def test_a_display_without_qts_libraries_is_told_and_the_terminal_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from desktop.cli import demo, display, doctor, main
+
+    ran = []
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setattr(display, "problem", lambda: "")
+    monkeypatch.setattr(doctor, "qt_problem", lambda: "the window needs libxcb-cursor.so.0")
+    monkeypatch.setattr(demo, "run", lambda: ran.append(1) or 0)
+    assert main.main([]) == 0
+    assert ran == [1]
+    assert "The window cannot open: the window needs libxcb-cursor" in capsys.readouterr().out

@@ -48,13 +48,24 @@ def test_every_candidate_of_an_ambiguous_name_is_shown(
     qtbot: QtBot, fake: Callable[..., Fake]
 ) -> None:
     page = fake().window.address
-    QGuiApplication.clipboard().setText(f"\n {BARE} \nanother line")
+    QGuiApplication.clipboard().setText(f"\n {BARE} \n")
     page.paste_button.click()
     qtbot.waitUntil(lambda: page.result is not None)
     assert page.field.text() == BARE
     shown = [c.code.text() for c in page.division.candidates if c.isVisibleTo(page.division)]
     assert shown == ["350102", "320302", "410204"]
     assert page.division.row.confidence.property("level") == "warn"
+
+
+def test_of_a_pasted_list_nothing_is_dropped_in_silence(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    page = fake().window.address
+    QGuiApplication.clipboard().setText(f"{BARE}\n{FULL}\n")
+    page.paste_button.click()
+    assert "2" in page.error.text()
+    assert "tritalk parse -" in page.error.text()
+    assert page.field.text() == ""
 
 
 def test_a_late_answer_does_not_replace_a_newer_one(
