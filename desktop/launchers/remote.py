@@ -28,6 +28,8 @@ def endpoint_of(settings: RemoteSettings) -> Endpoint:
             "No address of a remote Triton is set; put it into the settings (remote.url) or "
             "TRITALK_REMOTE_URL, such as grpc://triton.example.org:8001"
         )
+    if url.startswith("unix:"):
+        return Endpoint(url, "", "", _headers(settings))
     parts = urlsplit(url if "://" in url else f"grpc://{url}")
     try:
         port = parts.port
@@ -49,12 +51,16 @@ def endpoint_of(settings: RemoteSettings) -> Endpoint:
     if parts.scheme in ("http", "https"):
         http = f"{parts.scheme}://{host}:{number}"
         number += 1  # Triton's own convention: 8000 and 8001
-    headers = {}
-    if settings.token:
-        name = settings.header.strip().lower() or "authorization"
-        bearer = name == "authorization" and " " not in settings.token
-        headers = {name: f"Bearer {settings.token}" if bearer else settings.token}
+    headers = _headers(settings)
     return Endpoint(f"{host}:{number}", http, "", headers, tls, settings.ca_file)
+
+
+def _headers(settings: RemoteSettings) -> dict[str, str]:
+    if not settings.token:
+        return {}
+    name = settings.header.strip().lower() or "authorization"
+    bearer = name == "authorization" and " " not in settings.token
+    return {name: f"Bearer {settings.token}" if bearer else settings.token}
 
 
 class RemoteLauncher:

@@ -147,11 +147,10 @@ def arguments(
     if endpoint.http.startswith("unix:"):
         return [*flags, f"--http-address={endpoint.http}"]
     address, _, port = endpoint.http.removeprefix("http://").rpartition(":")
+    flags += [f"--http-address={address}", f"--http-port={port}"]
     key = endpoint.headers[KEY_HEADER]
     return [
         *flags,
-        f"--http-address={address}",
-        f"--http-port={port}",
         f"--grpc-restricted-protocol={RESTRICTABLE}:{_KEY_NAME}={key}",
         f"--http-restricted-api={RESTRICTABLE}:{KEY_HEADER}={key}",
     ]
