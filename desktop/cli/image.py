@@ -7,7 +7,7 @@ import dataclasses
 import sys
 
 from desktop import settings
-from desktop.launchers import docker_engine, docker_image
+from desktop.launchers import docker_engine, docker_image, docker_progress
 from desktop.launchers.base import LaunchError
 
 _OPTIONS = {
@@ -39,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def build(arguments: argparse.Namespace) -> int:
     """Exit code 1 where it cannot be built. Ctrl+C ends the build, in the engine too."""
-    cancel = docker_image.Cancel()
+    cancel = docker_progress.Cancel()
     shown = _Lines()
     try:
         stored = settings.load().docker
@@ -83,7 +83,7 @@ class _Lines:
     def __init__(self) -> None:
         self._last: tuple[str, int, int] = ("", 0, 0)
 
-    def __call__(self, progress: docker_image.Progress) -> None:
+    def __call__(self, progress: docker_progress.Progress) -> None:
         if sys.stderr.isatty():
             print(f"\r\033[K{str(progress)[:100]}", end="", file=sys.stderr, flush=True)
             if progress.phase == "build" and progress.step == progress.steps:

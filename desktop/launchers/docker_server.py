@@ -18,6 +18,7 @@ from desktop.launchers import (
     docker_engine,
     docker_gpu,
     docker_image,
+    docker_progress,
     docker_sweep,
     guardian,
     health,
@@ -60,7 +61,7 @@ class DockerServer:
         self._folders = folders
         self._launch_id = launch_id
         self._log = log
-        self._cancel = docker_image.Cancel()
+        self._cancel = docker_progress.Cancel()
         self._engine: docker_engine.Engine | None = None
         self._image = ""
         self._gpu = False
@@ -113,7 +114,7 @@ class DockerServer:
             image = self._ensure_image("gpu", report)
             report("looking for the GPU inside a container")
             names = docker_gpu.visible_gpus(engine.api, image, self._options.gpus)
-        except docker_image.Cancelled:
+        except docker_progress.Cancelled:
             raise
         except LaunchError as error:
             if device == "gpu":

@@ -16,17 +16,11 @@ import server_bundle
 from desktop.launchers.guardian import LAUNCH_ID_VARIABLE, shm_prefix
 from desktop.launchers.prerequisites import TritonWheel
 from desktop.triton.types import Endpoint
+from server_bundle import flags
+from server_bundle.flags import KEY_HEADER, RESTRICTABLE
 
-# One header opens both protocols: Triton wants gRPC's to be called triton-grpc-protocol-<name>
-# and lets HTTP's have any name.
-_KEY_NAME = "tritalk"
-KEY_HEADER = f"triton-grpc-protocol-{_KEY_NAME}"
-RESTRICTABLE = (
-    "health,metadata,inference,shared-memory,model-config,model-repository,statistics,trace,logging"
-)
-# BLS calls and token sends share one pool an instance; 32, the default, made 40 streams burst.
-_POOL_THREADS = 160
-_STUB_TIMEOUT = 120
+__all__ = ["KEY_HEADER", "RESTRICTABLE"]
+
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -126,34 +120,22 @@ def arguments(
     """The command line. ``endpoint``: where to listen, as the server itself sees it. Models are
     loaded one by one through the API afterwards, so that progress and reasons of failure can be
     told and a called model is there before its callers."""
-    flags = [
+    address, _, port = endpoint.grpc.rpartition(":")
+    words = [
         binary,
-        f"--model-repository={models}",
-        f"--backend-directory={backends}",
-        "--model-control-mode=explicit",
-        "--exit-on-error=false",
+        *flags.always(models, backends),
         "--exit-timeout-secs=3",
-        "--log-format=ISO8601",
         f"--allow-gpu-metrics={str(gpu).lower()}",
         f"--backend-config=python,shm-region-prefix-name={shm_prefix(launch_id)}",
-        f"--backend-config=python,stub-timeout-seconds={_STUB_TIMEOUT}",
-        f"--backend-config=python,thread-pool-size={_POOL_THREADS}",
+        f"--grpc-address={address}",
+        f"--grpc-port={port}",
+        f"--metrics-address={endpoint.metrics}" if endpoint.metrics else "--allow-metrics=false",
     ]
-    flags.append(
-        f"--metrics-address={endpoint.metrics}" if endpoint.metrics else "--allow-metrics=false"
-    )
-    address, _, port = endpoint.grpc.rpartition(":")
-    flags += [f"--grpc-address={address}", f"--grpc-port={port}"]
     if endpoint.http.startswith("unix:"):
-        return [*flags, f"--http-address={endpoint.http}"]
+        return [*words, f"--http-address={endpoint.http}"]
     address, _, port = endpoint.http.removeprefix("http://").rpartition(":")
-    flags += [f"--http-address={address}", f"--http-port={port}"]
     key = endpoint.headers[KEY_HEADER]
-    return [
-        *flags,
-        f"--grpc-restricted-protocol={RESTRICTABLE}:{_KEY_NAME}={key}",
-        f"--http-restricted-api={RESTRICTABLE}:{KEY_HEADER}={key}",
-    ]
+    return [*words, f"--http-address={address}", f"--http-port={port}", *flags.restricted(key)]
 
 
 def environment(wheel: TritonWheel, launch_id: str) -> dict[str, str]:

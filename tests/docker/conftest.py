@@ -17,7 +17,8 @@ from desktop import settings as stored
 from desktop.launchers import acquire, docker_container, docker_engine, docker_image
 from desktop.launchers.base import LaunchError
 from desktop.launchers.docker_engine import Engine
-from desktop.launchers.docker_image import Cancel, Progress, Recipe
+from desktop.launchers.docker_image import Recipe
+from desktop.launchers.docker_progress import Cancel, Progress
 from desktop.launchers.lease import SupervisorLease
 from desktop.settings import Settings
 from tests.conftest import GONE_WITHIN, Server

@@ -15,7 +15,7 @@ from docker.utils.build import exclude_paths
 from desktop.launchers import docker_image
 from desktop.launchers.base import LaunchError
 from desktop.launchers.docker_engine import Engine
-from desktop.launchers.docker_image import Cancel, Cancelled, Progress
+from desktop.launchers.docker_progress import Cancel, Cancelled, Progress
 from tests.docker.conftest import ROOT, Image, recipe
 from tests.docker.registry import Registry
 
