@@ -36,6 +36,8 @@ fi
 cache=${TRITALK_ENGINE_CACHE:-$HOME/.cache/tritalk-engine}
 mkdir -p "$cache"
 state=$(mktemp -d /tmp/tritalk-engine-XXXXXX)
+# The socket has rights of its own: root and the group docker.
+chmod 711 "$state"
 data=$cache/docker
 # Two runs at once cannot share the data of one engine.
 exec 9> "$cache/lock"

@@ -152,7 +152,11 @@ def ensure(
     if reference:
         return exists(api, reference) or pull(api, reference, report, cancel)
     recipe.check()
-    return exists(api, recipe.tag) or build(api, recipe, report, cancel)
+    if found := exists(api, recipe.tag):
+        return found
+    built = build(api, recipe, report, cancel)
+    remove_old(api, recipe.tag)
+    return built
 
 
 def pull(api: Any, reference: str, report: ProgressCallback, cancel: Cancel) -> str:
@@ -178,6 +182,8 @@ def build(api: Any, recipe: Recipe, report: ProgressCallback, cancel: Cancel) ->
         for name, value in recipe.arguments().items()
         if re.search(rf"^ARG {name}\b", dockerfile, re.MULTILINE)
     }
+    # Once, since somebody may be working on the files.
+    tag = recipe.tag
     layers = Layers()
     step, last = Progress("build"), ""
     with _context(recipe, dockerfile) as file:
@@ -187,10 +193,10 @@ def build(api: Any, recipe: Recipe, report: ProgressCallback, cancel: Cancel) ->
             return api.build(
                 fileobj=context,
                 custom_context=True,
-                tag=recipe.tag,
+                tag=tag,
                 target=recipe.target,
                 buildargs=arguments,
-                labels={BUNDLE_LABEL: recipe.digest()},
+                labels={BUNDLE_LABEL: tag.rpartition("-")[2]},
                 network_mode=recipe.network or None,
                 rm=True,
                 forcerm=True,
@@ -206,7 +212,7 @@ def build(api: Any, recipe: Recipe, report: ProgressCallback, cancel: Cancel) ->
                 step = Progress("build", short, step=int(found[1]), steps=int(found[2]))
                 report(step)
             last = text or last
-    image = exists(api, recipe.tag)
+    image = exists(api, tag)
     if not image:
         raise LaunchError(explain(last or "the build ended without an image", "building"))
     return image

@@ -67,8 +67,9 @@ def recipe() -> Recipe:
 def image(engine: Engine) -> Image:
     """Built now, from layers that the engine may have."""
     built = Image(recipe().tag, recipe())
-    docker_image.build(engine.api, built.recipe, built.progress.append, Cancel())
+    made = docker_image.build(engine.api, built.recipe, built.progress.append, Cancel())
     docker_image.remove_old(engine.api, built.tag)
+    assert docker_image.exists(engine.api, built.tag) == made
     return built
 
 
