@@ -1,4 +1,5 @@
-"""Raw texts → entities and division: validation, windows, length buckets, network, decoding."""
+"""Raw texts → entities and division: validation, normalisation, windows, length buckets, network,
+decoding. Network and resolver read the normalised text; what is handed out is the original."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from server_bundle.address.entities import Span
 from server_bundle.address.features import Encoding
 from server_bundle.address.folder import AddressModel
 from server_bundle.address.global_pointer import decode
+from server_bundle.address.normalisation import normalise_characters
 from server_bundle.address.resolver import Resolver
 
 MAX_CHARACTERS = 2000
@@ -99,6 +101,7 @@ class AddressParser:
         """
         results: list[dict[str, Any] | InvalidAddress | None] = [None] * len(texts)
         decoded = [""] * len(texts)
+        plain = [""] * len(texts)
         windows: list[_Window] = []
         for row, raw in enumerate(texts):
             try:
@@ -108,10 +111,11 @@ class AddressParser:
                 continue
             results[row] = check(decoded[row])
             if results[row] is None:
-                windows += self._windows(row, decoded[row])
+                plain[row] = normalise_characters(decoded[row])
+                windows += self._windows(row, plain[row])
         spans, areas = self._run(windows)
         return [
-            self._result(text, spans[row], areas[row])
+            self._result(text, plain[row], spans[row], areas[row])
             if (failed := results[row]) is None
             else failed
             for row, text in enumerate(decoded)
@@ -174,7 +178,7 @@ class AddressParser:
         return kept
 
     def _result(
-        self, text: str, spans: Sequence[Span], areas: npt.NDArray[np.float32]
+        self, text: str, plain: str, spans: Sequence[Span], areas: npt.NDArray[np.float32]
     ) -> dict[str, Any]:
         def vote(node: Node) -> float:
             """The share of the areas in the node; a town's is its district's."""
@@ -183,7 +187,7 @@ class AddressParser:
                     return float(areas[rows].sum())
             return 0.0
 
-        resolution = self.resolver.resolve(text, spans, vote)
+        resolution = self.resolver.resolve(plain, spans, vote)
         return {
             "text": text,
             "entities": [

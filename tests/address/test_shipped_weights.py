@@ -101,3 +101,18 @@ def test_the_order_of_the_batch_changes_nothing(parser: AddressParser) -> None:
         assert isinstance(other, dict)
         assert [e["text"] for e in one["entities"]] == [e["text"] for e in other["entities"]]
         assert one["division"]["code"] == other["division"]["code"]
+
+
+def test_traditional_characters_are_understood_and_kept(parser: AddressParser) -> None:
+    result = parse(parser, "廣東省東莞市長安鎮烏沙興發南路１２８號")
+    assert result["text"] == "廣東省東莞市長安鎮烏沙興發南路１２８號"
+    division = result["division"]
+    assert (division["province"], division["city"], division["town"]) == (
+        "广东省",
+        "东莞市",
+        "长安镇",
+    )
+    written = {e["type"]: e["text"] for e in result["entities"]}
+    assert written["prov"] == "廣東省"
+    assert written["town"] == "長安鎮"
+    assert written["roadno"] == "１２８號"
