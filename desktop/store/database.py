@@ -119,6 +119,24 @@ class Database:
                 ),
             )
 
+    def adopt(
+        self,
+        info: ConversationInfo,
+        settings: ChatSettings,
+        messages: Sequence[Message],
+        path: Sequence[Message],
+    ) -> None:
+        """A whole conversation at once, unless it is here already; ``path`` is what it shows."""
+        with self.transaction():
+            if self.info(info.id) is not None:
+                return
+            self.create(info, settings)
+            for message in messages:
+                self.add_message(info.id, message)
+            for message in path:
+                self.activate(info.id, message.parent, message.id)
+            self._set(info.id, "updated", info.updated)
+
     def rename(self, conversation: int, title: str) -> None:
         self._set(conversation, "title", _clean(title))
 

@@ -84,6 +84,19 @@ class ChatSettings:
     history_turns: int = DEFAULT_HISTORY_TURNS
 
 
+#: What a new conversation begins with: the shipped model's own defaults, spelt out.
+DEFAULT_SETTINGS = ChatSettings(
+    Sampling(
+        temperature=0.7,
+        top_p=0.9,
+        top_k=0,
+        max_tokens=80,
+        repetition_penalty=1.0,
+        no_repeat_ngram_size=4,
+    )
+)
+
+
 @dataclass(frozen=True)
 class StoredConversation:
     """A conversation as it is opened: every branch, replies without their tokens."""

@@ -16,6 +16,8 @@ from desktop import paths
 from desktop.launchers.base import Lease
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
+from desktop.ui import window_state
+from desktop.ui.archive import Archive
 from desktop.ui.collector import GarbageCollector
 from desktop.ui.icons import app_icon
 from desktop.ui.language import LanguageChoice, LanguageManager
@@ -48,9 +50,12 @@ class Application(QObject):
         self.theme = ThemeManager(self.qt, self._theme_choice())
         self.language = LanguageManager(self.qt, self._language_choice())
         self.session = ServerSession(Background(self), acquire, client, parent=self)
-        self.window = MainWindow(self.session)
+        self.archive = Archive(parent=self)
+        self.window = MainWindow(self.session, self.archive)
         conversation = self.window.chat.conversation
-        self.collector = GarbageCollector(lambda: conversation.busy, self)
+        self.collector = GarbageCollector(lambda: conversation.working, self)
+        window_state.restore(self.window, self.settings)
+        self._reopen()
         rail = self.window.rail
         rail.theme_actions[self.theme.choice].setChecked(True)
         rail.language_actions[self.language.choice].setChecked(True)
@@ -70,13 +75,37 @@ class Application(QObject):
 
     def close(self) -> None:
         """End all work and release the server. Blocks; no window is shown any more."""
+        if not self._closed:
+            window_state.save(self.window, self.settings)
+            self.window.chat.save_draft()
         self.window.hide()
         self.session.close()
         if not self._closed:
             self._closed = True
+            self.window.chat.conversation.flush()
+            self.archive.close()
             self.theme.stop()
             self.language.remove()
             self.collector.stop()
+
+    def _reopen(self) -> None:
+        """Show the conversation, or the unsent message, that was there at the end."""
+        conversation = self.window.chat.conversation
+
+        def show(found: tuple[int | None, str]) -> None:
+            last, draft = found
+            if conversation.id is not None or self.window.chat.composer.text():
+                return  # the person was quicker
+            if last is not None:
+                conversation.open(last)
+            elif draft:
+                conversation.draft = draft
+                self.window.chat.composer.set_text(draft)
+
+        self.archive.ask(
+            lambda database: (database.setting("conversation"), database.setting("draft", "")),
+            show,
+        )
 
     def _theme_choice(self) -> ThemeChoice:
         value = self.settings.value("theme")

@@ -109,16 +109,20 @@ class Composer(QFrame):
     def clear(self) -> None:
         self.edit.clear()
 
+    def set_text(self, text: str) -> None:
+        """Show ``text`` with the cursor at its end."""
+        if text != self.text():
+            self.edit.setPlainText(text)
+            cursor = self.edit.textCursor()
+            cursor.movePosition(cursor.MoveOperation.End)
+            self.edit.setTextCursor(cursor)
+
     def give_back(self, text: str) -> None:
         """Put a message that was not sent back in front of what was typed since."""
         typed = self.text()
         if typed and typed != text:
             text = f"{text}\n{typed}"
-        if typed != text:
-            self.edit.setPlainText(text)
-            cursor = self.edit.textCursor()
-            cursor.movePosition(cursor.MoveOperation.End)
-            self.edit.setTextCursor(cursor)
+        self.set_text(text)
 
     def set_busy(self, busy: bool) -> None:
         had_focus = self.send_button.hasFocus() or self.stop_button.hasFocus()

@@ -1,4 +1,4 @@
-"""The legend of the probability colours."""
+"""The legend of the token colours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.ui import theme
+from desktop.ui.coloring import PERPLEXITY_STOPS, UNDERLINE_FROM, Coloring
 
 _SWATCH = QSize(20, 12)
 _GAP = 4
@@ -18,18 +19,32 @@ class ProbabilityLegend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._words: tuple[str, str, str] = ("", "", "")
+        self._words: tuple[str, str] = ("", "")
+        self._coloring = Coloring.PROBABILITY
+        self.retranslate()
+
+    def show_coloring(self, coloring: Coloring) -> None:
+        self._coloring = coloring
         self.retranslate()
 
     def retranslate(self) -> None:
-        self._words = (self.tr("Probability"), self.tr("low"), self.tr("high"))
-        stops = theme.tokens()["confidence"]["stops"]
-        self.setToolTip(
-            self.tr(
-                "The probability of each token; from {0} up it has no tint, "
-                "below {1} it is also underlined with dots."
-            ).format(stops[0], theme.UNDERLINE_BELOW)
-        )
+        if self._coloring is Coloring.PERPLEXITY:
+            self._words = (self.tr("high"), self.tr("low"))
+            self.setToolTip(
+                self.tr(
+                    "How many equally likely tokens the choice of each token was like; below {0} "
+                    "it has no tint, from {1} up it is also underlined with dots."
+                ).format(PERPLEXITY_STOPS[0], f"{UNDERLINE_FROM:.0f}")
+            )
+        else:
+            self._words = (self.tr("low"), self.tr("high"))
+            stops = theme.tokens()["confidence"]["stops"]
+            self.setToolTip(
+                self.tr(
+                    "The probability of each token; from {0} up it has no tint, "
+                    "below {1} it is also underlined with dots."
+                ).format(stops[0], theme.UNDERLINE_BELOW)
+            )
         self.setAccessibleName(self.toolTip())
         self.updateGeometry()
         self.update()
@@ -41,7 +56,7 @@ class ProbabilityLegend(QWidget):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(theme.font("small"))
-        words = sum(metrics.horizontalAdvance(word) for word in self._words) + 4 * 8
+        words = sum(metrics.horizontalAdvance(word) for word in self._words) + 3 * 8
         count = len(theme.current().tints())
         return QSize(words + count * (_SWATCH.width() + _GAP), 24)
 
@@ -61,9 +76,8 @@ class ProbabilityLegend(QWidget):
             painter.drawText(QRectF(x, 0, width + 2, self.height()), middle, text)
             x += width + 8
 
-        title, low, high = self._words
-        word(title, "text_2")
-        word(low, "text_3")
+        unsure, sure = self._words
+        word(unsure, "text_3")
         for number, tint in enumerate(reversed(look.tints())):
             y = (self.height() - _SWATCH.height()) / 2
             swatch = QRectF(x, y, _SWATCH.width(), _SWATCH.height())
@@ -78,5 +92,5 @@ class ProbabilityLegend(QWidget):
                 )
             x += _SWATCH.width() + _GAP
         x += _GAP
-        word(high, "text_3")
+        word(sure, "text_3")
         painter.end()

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from desktop.ui import theme
 from desktop.ui.address_page import AddressPage
+from desktop.ui.archive import Archive
 from desktop.ui.chat_page import ChatPage
 from desktop.ui.icons import icon
 from desktop.ui.server_page import ServerPage
@@ -127,11 +128,11 @@ class Rail(QFrame):
 
 
 class MainWindow(QMainWindow):
-    def __init__(self, session: ServerSession) -> None:
+    def __init__(self, session: ServerSession, archive: Archive) -> None:
         super().__init__()
         self.session = session
         self.rail = Rail(self)
-        self.chat = ChatPage(session)
+        self.chat = ChatPage(session, archive)
         self.address = AddressPage(session)
         self.server = ServerPage(session)
         self.pages = QStackedWidget(self)
@@ -152,7 +153,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(whole)
         self.setWindowTitle("Tritalk")
         self.setMinimumSize(640, 480)
-        self.resize(1120, 760)
+        self.resize(1280, 800)
 
         self.rail.page_chosen.connect(self.show_page)
         session.status_changed.connect(self.status.show_status)

@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextCharFormat,
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from desktop.ui import theme
-from desktop.ui.message_layout import FOOTER_FLAGS, MessageLayout
+from desktop.ui.coloring import Coloring
+from desktop.ui.message_layout import FOOTER_FLAGS, FootItem, MessageLayout
 from desktop.ui.transcript import MESSAGE_ROLE, AnyIndex, Message, Role, Stage
 
 
@@ -18,10 +19,18 @@ class MessageDelegate(QStyledItemDelegate):
         super().__init__(parent)
         #: Shown in place of a reply that has no token yet.
         self.waiting_words = "…"
+        self.coloring = Coloring.PROBABILITY
 
-    def lay_out(self, message: Message, width: int) -> MessageLayout:
+    def lay_out(
+        self, message: Message, width: int, branch: tuple[int, int] = (1, 1)
+    ) -> MessageLayout:
+        """``branch``: which of how many branches the message is, both from 1."""
         return MessageLayout(
-            message, width, footer=self.footer(message), waiting=self._waiting(message)
+            message,
+            width,
+            foot=self._foot(message, branch),
+            error=message.error,
+            waiting=self._waiting(message),
         )
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
@@ -33,14 +42,18 @@ class MessageDelegate(QStyledItemDelegate):
         return self.waiting_words if message.stage in (Stage.WAITING, Stage.STREAMING) else ""
 
     def footer(self, message: Message) -> str:
-        """The line under a reply: its figures, or what went wrong in one sentence."""
+        """The line under a reply in words: its figures, or what went wrong in one sentence."""
+        return message.error or "    ".join(self.figures(message))
+
+    def figures(self, message: Message) -> list[str]:
+        """What is known of a reply that has ended."""
         if message.role is not Role.REPLY:
-            return ""
-        if message.error:
-            return message.error
+            return []
+        if message.stage is Stage.INTERRUPTED:
+            return [self.tr("interrupted")]
         finished = message.finished
         if finished is None:
-            return ""
+            return []
         parts = [self.tr("%n token(s)", "", finished.tokens)]
         if finished.seconds_to_first_token is not None:
             parts.append(
@@ -48,11 +61,35 @@ class MessageDelegate(QStyledItemDelegate):
             )
         if finished.tokens_per_second is not None:
             parts.append(self.tr("{0} tokens/s").format(round(finished.tokens_per_second)))
-        if message.tokens:
+        mean = message.mean_probability
+        if mean is None and message.tokens:
             mean = sum(token.probability for token in message.tokens) / len(message.tokens)
+        if mean is not None:
             parts.append(self.tr("mean probability {0}").format(f"{mean:.2f}"))
         parts.append(self.finish_words(finished.finish_reason))
-        return "    ".join(parts)
+        return parts
+
+    def _foot(self, message: Message, branch: tuple[int, int]) -> list[FootItem]:
+        """Figures and the commonest actions; all of them are in the context menu too."""
+        items = []
+        place, count = branch
+        if count > 1:
+            items = [
+                FootItem("‹", "previous" if place > 1 else ""),
+                FootItem(f"{place}/{count}"),
+                FootItem("›", "next" if place < count else ""),
+            ]
+        if message.role is Role.USER:
+            return [*items, FootItem(self.tr("Edit"), "edit"), FootItem(self.tr("Copy"), "copy")]
+        if message.stage in (Stage.WAITING, Stage.STREAMING):
+            return []
+        items += [FootItem(text) for text in self.figures(message)]
+        if can_continue(message):
+            items.append(FootItem(self.tr("Continue"), "continue"))
+        items.append(FootItem(self.tr("Regenerate"), "regenerate"))
+        if message.text:
+            items.append(FootItem(self.tr("Copy"), "copy"))
+        return items
 
     def finish_words(self, reason: str) -> str:
         return {
@@ -68,12 +105,11 @@ class MessageDelegate(QStyledItemDelegate):
         layout: MessageLayout,
         selection: tuple[int, int] | None = None,
         focus_token: int | None = None,
+        hovered: str | None = None,
     ) -> None:
-        """Paint with the painter's origin at the row's top left."""
+        """Paint with the painter's origin at the row's top left. ``hovered``: the action under the
+        mouse, empty when the mouse is elsewhere in the row, None when it is not in it."""
         look = theme.current()
-        if message.role is Role.BREAK:
-            self._draw_break(painter, layout)
-            return
         if message.role is Role.USER:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color("user_bubble"))
@@ -90,30 +126,35 @@ class MessageDelegate(QStyledItemDelegate):
             self._draw_underlines(painter, message, layout)
             if focus_token is not None:
                 self._draw_focus(painter, layout.token_rect(focus_token))
-            if layout.footer:
+            if layout.error:
                 painter.setFont(theme.font("small"))
-                painter.setPen(look.color("danger" if message.error else "text_3"))
-                painter.drawText(layout.footer_rect, FOOTER_FLAGS, layout.footer)
+                painter.setPen(look.color("danger"))
+                painter.drawText(layout.error_rect, FOOTER_FLAGS, layout.error)
+        self._draw_foot(painter, message, layout, hovered)
 
-    def _draw_break(self, painter: QPainter, layout: MessageLayout) -> None:
+    def _draw_foot(
+        self, painter: QPainter, message: Message, layout: MessageLayout, hovered: str | None
+    ) -> None:
         look = theme.current()
-        words = self.tr("New conversation")
-        painter.setFont(theme.font("small"))
-        area = QRectF(layout.left, 0, layout.inner, layout.height)
-        text_width = painter.fontMetrics().horizontalAdvance(words) + 2 * theme.space(2)
-        middle = round(area.center().y()) + 0.5
-        painter.setPen(look.color("line"))
-        gap_left = area.center().x() - text_width / 2
-        painter.drawLine(QPointF(area.left(), middle), QPointF(gap_left, middle))
-        painter.drawLine(QPointF(gap_left + text_width, middle), QPointF(area.right(), middle))
-        painter.setPen(look.color("text_2"))
-        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, words)
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        for item in layout.foot:
+            quiet = message.role is Role.USER and item.action in ("edit", "copy")
+            if quiet and hovered is None:
+                continue
+            under_mouse = bool(item.action) and item.action == hovered
+            font = theme.font("small")
+            font.setUnderline(under_mouse)
+            painter.setFont(font)
+            color = "accent" if under_mouse else "text_2" if item.action else "text_3"
+            if item.text == self.tr("interrupted"):
+                color = "warn"
+            painter.setPen(look.color(color))
+            painter.drawText(item.rect.adjusted(0, 0, 2, 0), flags, item.text)
 
     def _draw_tints(self, painter: QPainter, message: Message, layout: MessageLayout) -> None:
-        look = theme.current()
         painter.setPen(Qt.PenStyle.NoPen)
         for box in layout.boxes:
-            tint = look.tint(message.tokens[box.index].probability)
+            tint = self.coloring.tint(message.tokens[box.index])
             if tint is not None:
                 painter.setBrush(tint)
                 painter.drawRoundedRect(box.rect, 3, 3)
@@ -127,7 +168,7 @@ class MessageDelegate(QStyledItemDelegate):
         pen = theme.dotted_pen()
         painter.setPen(pen)
         for box in layout.boxes:
-            if message.tokens[box.index].probability < theme.UNDERLINE_BELOW:
+            if self.coloring.underlines(message.tokens[box.index]):
                 y = box.rect.bottom() - 1
                 painter.drawLine(QPointF(box.rect.left() + 2, y), QPointF(box.rect.right() - 1, y))
 
@@ -135,6 +176,16 @@ class MessageDelegate(QStyledItemDelegate):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.current().color("focus"), 2))
         painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), 4, 4)
+
+
+def can_continue(message: Message) -> bool:
+    """Whether a reply stopped before the model itself ended it."""
+    if message.role is not Role.REPLY or not message.text:
+        return False
+    if message.stage in (Stage.FAILED, Stage.INTERRUPTED):
+        return True
+    finished = message.finished
+    return finished is not None and finished.finish_reason in ("length", "cancelled")
 
 
 def _bubble(rect: QRectF) -> QPainterPath:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextLine, QTextOption
@@ -15,8 +16,9 @@ from desktop.ui.utf16 import units
 # Running text is read in a column; wider than this, lines are hard to follow.
 _COLUMN_MAX = 800
 _MARGIN = 28
-_BUBBLE_SHARE = 0.8
-_BREAK_HEIGHT = 40
+_BUBBLE_SHARE = 0.75
+_FOOT_LINE = 20
+_FOOT_GAP = 12
 
 FOOTER_FLAGS = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft)
 
@@ -29,6 +31,16 @@ class TokenBox:
     rect: QRectF
 
 
+@dataclass(frozen=True)
+class FootItem:
+    """A word below (a reply) or beside (a user's message) the text; with an ``action`` it can be
+    clicked."""
+
+    text: str
+    action: str = ""
+    rect: QRectF = field(default_factory=QRectF)
+
+
 def column(width: int) -> tuple[int, int]:
     """The left edge and the width of the text column in a view of this width."""
     inner = max(120, min(_COLUMN_MAX, width - 2 * _MARGIN))
@@ -37,8 +49,6 @@ def column(width: int) -> tuple[int, int]:
 
 def estimate_height(message: Message, width: int) -> int:
     """A height good enough for a scroll bar, for a message that was not laid out yet."""
-    if message.role is Role.BREAK:
-        return _BREAK_HEIGHT
     glyph = int(theme.tokens()["font"]["size"]["body"])
     lines = math.ceil(max(1, len(message.text)) * glyph / column(width)[1])
     return lines * theme.line_height() + (44 if message.role is Role.USER else 60)
@@ -48,17 +58,24 @@ class MessageLayout:
     """Geometry of a message in a view of ``width`` pixels; the origin is the row's top left."""
 
     def __init__(
-        self, message: Message, width: int, *, footer: str = "", waiting: str = ""
+        self,
+        message: Message,
+        width: int,
+        *,
+        foot: Sequence[FootItem] = (),
+        error: str = "",
+        waiting: str = "",
     ) -> None:
         self.width = width
         self.revision = message.revision
-        self.footer = footer
+        self.error = error
         left, inner = column(width)
         self.left, self.inner = left, inner
         self.boxes: list[TokenBox] = []
+        self.foot: list[FootItem] = []
         self.bubble = QRectF()
         self.name = QRectF()
-        self.footer_rect = QRectF()
+        self.error_rect = QRectF()
         self._lines: list[QTextLine] = []
 
         self.waiting = message.role is Role.REPLY and not message.text and bool(waiting)
@@ -68,15 +85,12 @@ class MessageLayout:
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.text.setTextOption(option)
 
-        if message.role is Role.BREAK:
-            self.origin = QPointF(left, 0)
-            self.height = _BREAK_HEIGHT
-        elif message.role is Role.USER:
-            self._lay_out_user(left, inner)
+        if message.role is Role.USER:
+            self._lay_out_user(left, inner, foot)
         else:
-            self._lay_out_reply(message, left, inner)
+            self._lay_out_reply(message, left, inner, foot)
 
-    def _lay_out_user(self, left: int, inner: int) -> None:
+    def _lay_out_user(self, left: int, inner: int, foot: Sequence[FootItem]) -> None:
         pad_x, pad_y, top = theme.space(3), theme.space(1), theme.space(3)
         height = self._break_lines(inner * _BUBBLE_SHARE - 2 * pad_x)
         text_width = math.ceil(max((line.naturalTextWidth() for line in self._lines), default=0))
@@ -85,8 +99,21 @@ class MessageLayout:
         self.bubble = QRectF(x, top, bubble_width, height + 2 * pad_y)
         self.origin = QPointF(x + pad_x, top + pad_y)
         self.height = int(self.bubble.bottom()) + theme.space(0)
+        # In the free space left of the bubble, from its edge outwards; what has no room is left
+        # to the context menu.
+        metrics = QFontMetricsF(theme.font("small"))
+        right, line = self.bubble.left() - _FOOT_GAP, self.bubble.bottom() - _FOOT_LINE - 4
+        for item in reversed(foot):
+            wide = metrics.horizontalAdvance(item.text)
+            if right - wide < left:
+                break
+            rect = QRectF(right - wide, line, wide, _FOOT_LINE)
+            self.foot.insert(0, FootItem(item.text, item.action, rect))
+            right -= wide + _FOOT_GAP
 
-    def _lay_out_reply(self, message: Message, left: int, inner: int) -> None:
+    def _lay_out_reply(
+        self, message: Message, left: int, inner: int, foot: Sequence[FootItem]
+    ) -> None:
         top, name_height = theme.space(3), 20
         self.name = QRectF(left, top, inner, name_height)
         self.origin = QPointF(left, top + name_height)
@@ -94,12 +121,23 @@ class MessageLayout:
         if self.text.text():
             bottom += self._break_lines(inner)
         self._box_tokens(message)
-        if self.footer:
-            metrics = QFontMetricsF(theme.font("small"))
-            wrapped = metrics.boundingRect(QRectF(0, 0, inner, 1e6), FOOTER_FLAGS, self.footer)
+        metrics = QFontMetricsF(theme.font("small"))
+        if self.error:
+            wrapped = metrics.boundingRect(QRectF(0, 0, inner, 1e6), FOOTER_FLAGS, self.error)
             lines = max(1, round(wrapped.height() / metrics.lineSpacing()))
-            self.footer_rect = QRectF(left, bottom + theme.space(0), inner, lines * 20)
-            bottom = self.footer_rect.bottom()
+            self.error_rect = QRectF(left, bottom + theme.space(0), inner, lines * _FOOT_LINE)
+            bottom = self.error_rect.bottom()
+        if foot:
+            x, line = float(left), bottom + theme.space(0)
+            for item in foot:
+                wide = metrics.horizontalAdvance(item.text)
+                if x + wide > left + inner and x > left:
+                    x, line = float(left), line + _FOOT_LINE
+                self.foot.append(
+                    FootItem(item.text, item.action, QRectF(x, line, wide, _FOOT_LINE))
+                )
+                x += wide + _FOOT_GAP
+            bottom = line + _FOOT_LINE
         self.height = int(bottom) + theme.space(0)
 
     def _break_lines(self, width: float) -> float:
@@ -154,6 +192,13 @@ class MessageLayout:
             if box.rect.contains(point):
                 return box.index
         return None
+
+    def action_at(self, point: QPointF) -> str:
+        """The action whose word is under a point of the row."""
+        for item in self.foot:
+            if item.action and item.rect.adjusted(-4, -2, 4, 2).contains(point):
+                return item.action
+        return ""
 
     def token_rect(self, index: int) -> QRectF:
         """The first box of a token."""

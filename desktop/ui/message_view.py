@@ -40,15 +40,21 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from desktop.triton.types import Token
 from desktop.ui import theme
-from desktop.ui.message_delegate import MessageDelegate
+from desktop.ui.message_delegate import MessageDelegate, can_continue
 from desktop.ui.message_layout import MessageLayout, estimate_height
 from desktop.ui.row_stack import RowStack
 from desktop.ui.text_selection import Position, TextSelection
-from desktop.ui.transcript import AnyIndex, Message, Role, Transcript
+from desktop.ui.transcript import AnyIndex, Message, Role, Stage, Transcript
 
 _KEPT_LAYOUTS = 64
 _HOVER_MS = 300
 _BOTTOM_PAD = 16
+_ALTERNATIVE_KEYS = {
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_Return: 0,
+    Qt.Key.Key_Enter: 0,
+}
 
 
 class MessageView(QAbstractItemView):
@@ -56,7 +62,13 @@ class MessageView(QAbstractItemView):
 
     #: A token to explain: the token, its number from 1, its rectangle in the viewport.
     token_entered = Signal(object, int, QRect)
-    token_left = Signal()
+    #: The mouse left it, perhaps for the popover; or it is gone for good (true).
+    token_left = Signal(bool)
+    #: Something is to be done with a message: the action's name, the row.
+    action_asked = Signal(str, int)
+    #: Among the alternatives of the token that is explained: another is looked at, one is taken.
+    alternative_stepped = Signal(int)
+    alternative_taken = Signal()
     #: The text column moved: the viewport's new width.
     width_changed = Signal(int)
 
@@ -71,6 +83,7 @@ class MessageView(QAbstractItemView):
         self._dragging = False
         self._ringed = False
         self._hovered: Position | None = None
+        self._hovered_action: tuple[int, str] | None = None
         self._focus_token: Position | None = None
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -109,6 +122,7 @@ class MessageView(QAbstractItemView):
     @Slot(QModelIndex, int, int)
     def _rows_gone(self, parent: QModelIndex, first: int, last: int) -> None:
         self.rows.remove(first, last)
+        self._hovered_action = None
         self.selection.clear()
         self.leave_token()
         self._settle()
@@ -136,11 +150,14 @@ class MessageView(QAbstractItemView):
         width = self.viewport().width()
         layout = self._layouts.get(message.id)
         if layout is None or layout.revision != message.revision or layout.width != width:
-            layout = self.delegate.lay_out(message, width)
+            branch = self.transcript().branch(message)
+            layout = self.delegate.lay_out(message, width, branch)
             self._layouts[message.id] = layout
             while len(self._layouts) > _KEPT_LAYOUTS:
                 self._layouts.popitem(last=False)
         self._layouts.move_to_end(message.id)
+        if not message.tokens_loaded:
+            self.transcript().tokens_wanted.emit(message)
         return layout
 
     def _measure(self, row: int) -> None:
@@ -292,7 +309,7 @@ class MessageView(QAbstractItemView):
             rect = self._row_rect(row)
             if rect.top() > event.rect().bottom():
                 break
-            focus = self._focus_token
+            focus, over = self._focus_token, self._hovered_action
             message = self.transcript().message(row)
             painter.save()
             painter.translate(rect.topLeft())
@@ -302,6 +319,7 @@ class MessageView(QAbstractItemView):
                 self._layout(row),
                 self.selection.within(row, message),
                 focus[1] if focus is not None and focus[0] == row else None,
+                over[1] if over is not None and over[0] == row else None,
             )
             painter.restore()
             row += 1
@@ -335,7 +353,11 @@ class MessageView(QAbstractItemView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self.selection.begin(self._position_at(event.position().toPoint()), extend=shift)
+            point = event.position().toPoint()
+            if action := self._action_at(point):
+                self._act(*action)
+                return
+            self.selection.begin(self._position_at(point), extend=shift)
             self._dragging = True
             self._focus_token = None
             self.viewport().update()
@@ -352,17 +374,23 @@ class MessageView(QAbstractItemView):
             self.viewport().update()
             return
         index = self.indexAt(point)
-        over_text, found = False, None
+        shape, found, over = Qt.CursorShape.ArrowCursor, None, None
         if index.isValid():
             local = QPointF(point - self._row_rect(index.row()).topLeft())
             layout = self._layout(index.row())
-            over_text = layout.over_text(local)
+            over = (index.row(), layout.action_at(local))
+            if over[1]:
+                shape = Qt.CursorShape.PointingHandCursor
+            elif layout.over_text(local):
+                shape = Qt.CursorShape.IBeamCursor
             number = layout.token_at(local)
             found = None if number is None else (index.row(), number)
-        shape = Qt.CursorShape.IBeamCursor if over_text else Qt.CursorShape.ArrowCursor
         self.viewport().setCursor(shape)
+        if over != self._hovered_action:
+            self._hovered_action = over
+            self.viewport().update()
         if found != self._hovered:
-            self.leave_token()
+            self.leave_token(for_good=False)
             self._hovered = found
             if found is not None:
                 self._hover_timer.start()
@@ -392,26 +420,95 @@ class MessageView(QAbstractItemView):
         self.viewport().update()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self.context_menu(event.pos())
+        point = event.pos()
+        row = self.current_row(Role.REPLY)
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and row is not None:
+            point = self._row_rect(row).center()
+        menu = self.context_menu(point)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 
     def context_menu(self, point: QPoint) -> QMenu:
-        """Copy what is selected, the message under ``point``, or select everything."""
+        """What can be done with the message under ``point`` and with the selection."""
         menu = QMenu(self)
         copy = menu.addAction(self.tr("Copy"))
         copy.setEnabled(bool(self.selected_text()))
         copy.triggered.connect(self.copy)
         index = self.indexAt(point)
-        whole = menu.addAction(self.tr("Copy message"))
-        message = self.transcript().message(index.row()) if index.isValid() else None
-        whole.setEnabled(message is not None and bool(message.text))
+        row = index.row()
+        message = self.transcript().message(row) if index.isValid() else None
+
+        def add(text: str, action: str, enabled: bool, keys: str = "") -> None:
+            entry = menu.addAction(f"{text}\t{keys}" if keys else text)
+            entry.setEnabled(message is not None and enabled)
+            entry.triggered.connect(lambda: self._act(action, row))
+
+        add(self.tr("Copy message"), "copy", message is not None and bool(message.text))
         if message is not None:
-            whole.triggered.connect(lambda: QGuiApplication.clipboard().setText(message.text))
+            menu.addSeparator()
+            settled = message.stage not in (Stage.WAITING, Stage.STREAMING)
+            if message.role is Role.USER:
+                add(self.tr("Edit and resend"), "edit", True, "Ctrl+E")
+            else:
+                add(self.tr("Regenerate"), "regenerate", settled, "Ctrl+R")
+                add(self.tr("Continue"), "continue", can_continue(message), "Ctrl+G")
+            place, count = self.transcript().branch(message)
+            if count > 1:
+                add(self.tr("Previous version"), "previous", place > 1, "Alt+Left")
+                add(self.tr("Next version"), "next", place < count, "Alt+Right")
+            menu.addSeparator()
+            add(self.tr("Delete from here"), "delete", settled)
         menu.addSeparator()
         everything = menu.addAction(self.tr("Select all"))
         everything.triggered.connect(self.select_all)
         return menu
+
+    def _action_at(self, point: QPoint) -> tuple[str, int] | None:
+        index = self.indexAt(point)
+        if not index.isValid():
+            return None
+        local = QPointF(point - self._row_rect(index.row()).topLeft())
+        action = self._layout(index.row()).action_at(local)
+        return (action, index.row()) if action else None
+
+    def _act(self, action: str, row: int) -> None:
+        """Copying is done here; for the rest somebody else must be asked."""
+        if row >= len(self.rows):
+            return
+        if action == "copy":
+            QGuiApplication.clipboard().setText(self.transcript().message(row).text)
+        else:
+            self.action_asked.emit(action, row)
+
+    def action_rect(self, action: str, row: int) -> QRect:
+        """Where a message's action can be clicked, in the viewport; empty where it cannot."""
+        for item in self._layout(row).foot:
+            if item.action == action:
+                return item.rect.toAlignedRect().translated(self._row_rect(row).topLeft())
+        return QRect()
+
+    def current_row(self, role: Role) -> int | None:
+        """The message that keys are about: the focused token's if it is of this role, else the
+        last one of this role."""
+        focus = self._focus_token
+        messages = self.transcript().messages()
+        if focus is not None and messages[focus[0]].role is role:
+            return focus[0]
+        return next((r for r in range(len(messages) - 1, -1, -1) if messages[r].role is role), None)
+
+    @property
+    def focus_token(self) -> Position | None:
+        """The row and the number, from 0, of the token that is explained."""
+        return self._focus_token
+
+    def reveal(self, row: int) -> None:
+        """Bring a row into sight and stay there."""
+        if 0 <= row < len(self.rows):
+            self._at_end = row == len(self.rows) - 1
+            if self._at_end:
+                self._settle()
+            else:
+                self.scrollTo(self.model().index(row, 0))
 
     # Tokens: hovered by the mouse, stepped through by the arrow keys.
 
@@ -432,14 +529,14 @@ class MessageView(QAbstractItemView):
         self.viewport().update()
         self.token_entered.emit(token, number + 1, self.token_rect(row, number))
 
-    def leave_token(self) -> None:
+    def leave_token(self, *, for_good: bool = True) -> None:
         """Take the focus from the token that has it, and the popover away."""
         self._hover_timer.stop()
         self._hovered = None
-        if self._focus_token is not None:
+        if for_good and self._focus_token is not None:
             self._focus_token = None
             self.viewport().update()
-        self.token_left.emit()
+        self.token_left.emit(for_good)
 
     def _step_token(self, step: int) -> None:
         """Give the focus to the next token; the first step takes the last reply's first token."""
@@ -467,6 +564,12 @@ class MessageView(QAbstractItemView):
             self._step_token(1)
         elif event.key() == Qt.Key.Key_Left:
             self._step_token(-1)
+        elif self._focus_token is not None and event.key() in _ALTERNATIVE_KEYS:
+            step = _ALTERNATIVE_KEYS[Qt.Key(event.key())]
+            if step:
+                self.alternative_stepped.emit(step)
+            else:
+                self.alternative_taken.emit()
         elif event.key() == Qt.Key.Key_Up:
             bar.setValue(bar.value() - bar.singleStep())
         elif event.key() == Qt.Key.Key_Down:
@@ -484,7 +587,9 @@ class MessageView(QAbstractItemView):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self.leave_token()
+        self._hovered_action = None
+        self.viewport().update()
+        self.leave_token(for_good=False)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         # A ring for those who came by keyboard; a click needs none.

@@ -42,6 +42,9 @@ _SOURCES = (
     # What is wrong with a request, or with its server.
     QT_TRANSLATE_NOOP("phrases", "the message is empty; write something first"),
     QT_TRANSLATE_NOOP("phrases", "the message has {0} characters; this model reads at most {1}"),
+    QT_TRANSLATE_NOOP(
+        "phrases", "the reply has {0} characters already; the model has no room to go on"
+    ),
     QT_TRANSLATE_NOOP("phrases", "the address is empty"),
     QT_TRANSLATE_NOOP("phrases", "the address has {0} characters; at most {1} can be parsed"),
     QT_TRANSLATE_NOOP(

@@ -46,7 +46,12 @@ class Client(Protocol):
     """What the window needs of :class:`TritonClient`."""
 
     def chat(
-        self, text: str, history: Sequence[str] = (), sampling: Sampling | None = None
+        self,
+        text: str,
+        history: Sequence[str] = (),
+        sampling: Sampling | None = None,
+        *,
+        reply_prefix: str = "",
     ) -> ChatStream: ...
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]: ...
     def close(self) -> None: ...
@@ -123,16 +128,18 @@ class ServerSession(QObject):
         history: Sequence[str],
         sampling: Sampling | None,
         *,
+        reply_prefix: str = "",
         succeeded: Callable[[Any], None],
         failed: Callable[[Exception], None],
     ) -> Reply:
-        """Stream a reply; the task succeeds or fails when the stream has ended."""
+        """Stream a reply that begins with ``reply_prefix``, which is not repeated; the task
+        succeeds or fails when the stream has ended."""
         reply = Reply()
         arrived = False
 
         def ask(task: Task, client: Client) -> None:
             nonlocal arrived
-            stream = client.chat(text, tuple(history), sampling)
+            stream = client.chat(text, tuple(history), sampling, reply_prefix=reply_prefix)
             task.on_cancel(stream.cancel)
             for event in stream:
                 arrived = True
@@ -236,7 +243,7 @@ class ServerSession(QObject):
                 lambda: self._status.state not in SERVING or task.cancelled or self._closing,
                 _NOTICE_WITHIN_S,
             )
-            return self._status.state is ServerState.STARTING
+            return self._status.state is ServerState.STARTING and not task.cancelled
 
     def _wait_client(self, task: Task) -> Client:
         """A client of the server that serves now; waits for one that is starting."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+import math
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGraphicsDropShadowEffect, QWidget
 
-from desktop.triton.types import Token
+from desktop.triton.types import Alternative, Token
 from desktop.ui import theme
+from desktop.ui.conversation import END_TOKEN, choosable
 
 _WIDTH = 320
 _PAD = 12
@@ -15,17 +18,23 @@ _HEADER = 28
 _ROW = 24
 _NAME_WIDTH = 64
 _SHARE_WIDTH = 56
+_HINT = 24
 _SHOWN = 8
 
 
 class TokenPopover(QWidget):
-    """Floats over the window beside the token; the mouse passes through it."""
+    """Floats over the window beside the token. An alternative can be chosen by the mouse, or by
+    the keys that the message view passes on: the focus stays there."""
+
+    chosen = Signal(object)
+    entered = Signal()
+    left = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
         self.setObjectName("popover")
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(24)
@@ -35,17 +44,23 @@ class TokenPopover(QWidget):
         self._shadow = shadow
         self._token: Token | None = None
         self._number = 0
+        self._can_choose = False
+        self._marked: int | None = None
         self.hide()
 
     @property
     def token(self) -> Token | None:
         return self._token if self.isVisible() else None
 
-    def show_for(self, token: Token, number: int, anchor: QRect) -> None:
+    def show_for(
+        self, token: Token, number: int, anchor: QRect, *, can_choose: bool = False
+    ) -> None:
         """Show the ``number``-th token of a reply beside ``anchor`` (window coordinates)."""
         self._token, self._number = token, number
+        self._can_choose, self._marked = can_choose, None
         rows = min(_SHOWN, len(token.alternatives))
-        self.resize(_WIDTH, _PAD + _HEADER + rows * _ROW + _PAD)
+        hint = _HINT if can_choose else 0
+        self.resize(_WIDTH, _PAD + _HEADER + rows * _ROW + hint + _PAD)
         bounds = self._window.rect().adjusted(8, 8, -8, -8)
         x = min(max(bounds.left(), anchor.left() - 40), bounds.right() - self.width())
         below = anchor.bottom() + 8
@@ -59,6 +74,70 @@ class TokenPopover(QWidget):
         self.show()
         self.update()
 
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """What is shown, likeliest first."""
+        return self._token.alternatives[:_SHOWN] if self._token is not None else ()
+
+    @property
+    def marked(self) -> Alternative | None:
+        """The alternative that keys or mouse are on."""
+        return self.alternatives()[self._marked] if self._marked is not None else None
+
+    def step(self, by: int) -> None:
+        """Mark the next alternative that can be chosen, in either direction."""
+        if not self._can_choose:
+            return
+        count = len(self.alternatives())
+        at = self._marked if self._marked is not None else (-1 if by > 0 else count)
+        at += by
+        while 0 <= at < count and not self._is_choice(at):
+            at += by
+        if 0 <= at < count:
+            self._mark(at)
+
+    def take(self) -> None:
+        """Choose the marked alternative."""
+        if self.marked is not None:
+            self.chosen.emit(self.marked)
+
+    def _is_choice(self, row: int) -> bool:
+        assert self._token is not None
+        one = self.alternatives()[row]
+        return self._can_choose and choosable(one) and one.token_id != self._token.token_id
+
+    def _mark(self, row: int | None) -> None:
+        if row != self._marked:
+            self._marked = row
+            if self.marked is not None:
+                self.setAccessibleName(
+                    f"{self.spell(self.marked.text)} {self.marked.probability:.1%}"
+                )
+            self.update()
+
+    def _row_at(self, y: float) -> int | None:
+        row = int(y - _PAD - _HEADER) // _ROW
+        found = 0 <= row < len(self.alternatives()) and self._is_choice(row)
+        return row if found else None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        row = self._row_at(event.position().y())
+        self._mark(row)
+        shape = Qt.CursorShape.ArrowCursor if row is None else Qt.CursorShape.PointingHandCursor
+        self.setCursor(shape)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # not for the window below
+        self._mark(self._row_at(event.position().y()))
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.take()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.entered.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._mark(None)
+        self.left.emit()
+
     def words(self) -> str:
         """The same in one line, for a screen reader."""
         if self._token is None:
@@ -71,7 +150,7 @@ class TokenPopover(QWidget):
 
     def spell(self, text: str) -> str:
         """A token as a person can see it."""
-        if text in ("[SEP]", ""):
+        if text in (END_TOKEN, ""):
             return self.tr("(end)")
         return text.replace("\n", "↵").replace(" ", "␣")
 
@@ -81,6 +160,10 @@ class TokenPopover(QWidget):
 
     def _figures(self) -> str:
         assert self._token is not None
+        if math.isnan(self._token.confidence):
+            return self.tr("chosen by you · probability {0}").format(
+                f"{self._token.probability:.2f}"
+            )
         return self.tr("confidence {0} · probability {1}").format(
             f"{self._token.confidence:.2f}", f"{self._token.probability:.2f}"
         )
@@ -120,7 +203,12 @@ class TokenPopover(QWidget):
         shown = self._token.alternatives[:_SHOWN]
         longest = max((a.probability for a in shown), default=0.0) or 1.0
         y = _PAD + _HEADER
-        for alternative in shown:
+        for row, alternative in enumerate(shown):
+            if row == self._marked:
+                painter.setPen(QPen(look.color("focus"), 1))
+                painter.setBrush(look.color("accent_soft"))
+                marked = QRectF(_PAD - 6, y + 1, self.width() - 2 * _PAD + 12, _ROW - 2)
+                painter.drawRoundedRect(marked, theme.radius("control"), theme.radius("control"))
             chosen = alternative.token_id == self._token.token_id
             painter.setFont(theme.font("body", bold=chosen))
             painter.setPen(look.color("accent" if chosen else "text"))
@@ -143,3 +231,11 @@ class TokenPopover(QWidget):
             share = QRect(self.width() - _PAD - _SHARE_WIDTH, y, _SHARE_WIDTH, _ROW)
             painter.drawText(share, right, f"{alternative.probability:.1%}")
             y += _ROW
+        if self._can_choose:
+            painter.setFont(theme.font("small"))
+            painter.setPen(look.color("text_3"))
+            hint = QRect(_PAD, y, self.width() - 2 * _PAD, _HINT)
+            words = painter.fontMetrics().elidedText(
+                self.tr("Choose one to go on from here"), Qt.TextElideMode.ElideRight, hint.width()
+            )
+            painter.drawText(hint, left, words)

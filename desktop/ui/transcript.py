@@ -1,57 +1,40 @@
-"""The conversation on screen: messages as a list model. Lives on the GUI thread."""
+"""The messages on screen as a list model: one path through a conversation's branches."""
 
 from __future__ import annotations
 
-import enum
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
 
+from desktop.store.records import Message, Role, Stage
+from desktop.store.tree import MessageTree
 from desktop.triton.types import Finished, Token
+
+__all__ = ["MESSAGE_ROLE", "AnyIndex", "Message", "Role", "Stage", "Transcript"]
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 MESSAGE_ROLE = Qt.ItemDataRole.UserRole + 1
 
-_ids = itertools.count(1)
-
-
-class Role(enum.StrEnum):
-    USER = "user"
-    REPLY = "reply"
-    #: A line across: the messages before it are not given to the model as history.
-    BREAK = "break"
-
-
-class Stage(enum.StrEnum):
-    WAITING = "waiting"
-    STREAMING = "streaming"
-    DONE = "done"
-    FAILED = "failed"
-
-
-@dataclass
-class Message:
-    """One row. A reply's text is what its tokens spell; ``revision`` grows with each change."""
-
-    role: Role
-    text: str = ""
-    stage: Stage = Stage.DONE
-    tokens: list[Token] = field(default_factory=list)
-    finished: Finished | None = None
-    error: str = ""
-    id: int = field(default_factory=lambda: next(_ids))
-    revision: int = 0
-
 
 class Transcript(QAbstractListModel):
-    """The rows in order of time. Only the last reply ever changes."""
+    """The rows in order of time. Lives on the GUI thread."""
+
+    #: A stored reply comes into sight whose tokens were not loaded yet.
+    tokens_wanted = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._messages: list[Message] = []
+        #: Where the rows' branches are looked up.
+        self.tree = MessageTree()
 
     # What views ask.
 
@@ -68,13 +51,40 @@ class Transcript(QAbstractListModel):
             return message.text or message.error
         return None
 
-    # What the chat page does.
-
     def message(self, row: int) -> Message:
         return self._messages[row]
 
     def messages(self) -> Sequence[Message]:
         return tuple(self._messages)
+
+    def row_of(self, message: Message) -> int | None:
+        """The row of a message, searched from the end; None when it is on another branch."""
+        for row in range(len(self._messages) - 1, -1, -1):
+            if self._messages[row].id == message.id:
+                return row
+        return None
+
+    def branch(self, message: Message) -> tuple[int, int]:
+        """Which of how many branches the message is, both from 1."""
+        if message.id not in self.tree:
+            return 1, 1
+        siblings = self.tree.siblings(message)
+        return siblings.index(message) + 1, len(siblings)
+
+    # What the conversation does.
+
+    def show_tree(self, tree: MessageTree) -> None:
+        """Show the tree's active path; rows that stay the same are not touched."""
+        self.tree = tree
+        path = tree.path()
+        same = 0
+        while (
+            same < min(len(path), len(self._messages)) and path[same].id == self._messages[same].id
+        ):
+            same += 1
+        self.remove_from(same)
+        if path[same:]:
+            self.append(*path[same:])
 
     def append(self, *messages: Message) -> None:
         row = len(self._messages)
@@ -83,7 +93,7 @@ class Transcript(QAbstractListModel):
         self.endInsertRows()
 
     def remove_from(self, row: int) -> None:
-        """Remove ``row`` and all after it."""
+        """Remove ``row`` and all after it from the screen."""
         if row < len(self._messages):
             self.beginRemoveRows(QModelIndex(), row, len(self._messages) - 1)
             del self._messages[row:]
@@ -91,38 +101,30 @@ class Transcript(QAbstractListModel):
 
     def extend_reply(self, row: int, tokens: Sequence[Token]) -> None:
         """Add the tokens that arrived since the last call: one change, one repaint."""
-        message = self._messages[row]
-        message.tokens.extend(tokens)
-        message.text += "".join(token.text for token in tokens)
-        message.stage = Stage.STREAMING
-        self._touch(row)
+        extend(self._messages[row], tokens)
+        self.touch(row)
 
     def end_reply(self, row: int, finished: Finished | None, error: str = "") -> None:
-        message = self._messages[row]
-        message.finished = finished
-        message.error = error
-        message.stage = Stage.FAILED if error else Stage.DONE
-        self._touch(row)
+        end(self._messages[row], finished, error)
+        self.touch(row)
 
-    def history(self, turns: int) -> list[str]:
-        """The last ``turns`` exchanges before the open message, oldest first: user, reply, user, …
-
-        Exchanges before a break and those without a reply are left out.
-        """
-        pairs: list[tuple[str, str]] = []
-        asked: str | None = None
-        for message in self._messages:
-            if message.role is Role.BREAK:
-                pairs.clear()
-                asked = None
-            elif message.role is Role.USER:
-                asked = message.text
-            elif asked is not None and message.text and message.stage is not Stage.WAITING:
-                pairs.append((asked, message.text))
-                asked = None
-        return [text for pair in pairs[-turns:] for text in pair] if turns > 0 else []
-
-    def _touch(self, row: int) -> None:
+    def touch(self, row: int) -> None:
+        """Have a changed row measured and painted anew."""
         self._messages[row].revision += 1
         index = self.index(row)
         self.dataChanged.emit(index, index)
+
+
+def extend(message: Message, tokens: Sequence[Token]) -> None:
+    message.tokens.extend(tokens)
+    message.text += "".join(token.text for token in tokens)
+    message.stage = Stage.STREAMING
+
+
+def end(message: Message, finished: Finished | None, error: str = "") -> None:
+    message.finished = finished
+    message.error = error
+    message.stage = Stage.FAILED if error else Stage.DONE
+    if message.tokens:
+        shares = [token.probability for token in message.tokens]
+        message.mean_probability = sum(shares) / len(shares)

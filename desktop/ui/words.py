@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from desktop.launchers.base import ServerState, ServerStatus
+from desktop.store.schema import Notice, NoticeKind
 from desktop.triton.types import TritalkError
 from desktop.ui.phrases import phrase_words, sentence
 
@@ -71,6 +72,30 @@ def model_words(state: str) -> str:
         "UNAVAILABLE": translate("words", "unavailable"),
     }
     return known.get(head, head) + colon + reason
+
+
+def notice_words(notice: Notice) -> str:
+    """What happened to the file of the conversations, and what became of them."""
+    translate = QCoreApplication.translate
+    words = {
+        NoticeKind.DAMAGED: translate(
+            "words",
+            "The file of your conversations is damaged. It was kept as {0}, and a new one begun.",
+        ),
+        NoticeKind.NEWER: translate(
+            "words",
+            "Your conversations were written by a newer Tritalk. They were kept as {0}, "
+            "and a new file begun.",
+        ),
+        NoticeKind.MEMORY: translate(
+            "words",
+            "Conversations cannot be saved ({0}); they last until you close the window.",
+        ),
+        NoticeKind.UNWRITTEN: translate(
+            "words", "Saving failed ({0}); it is tried again as long as the window is open."
+        ),
+    }
+    return words[notice.kind].format(notice.detail)
 
 
 def entity_name(entity_type: str) -> str:

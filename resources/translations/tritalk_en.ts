@@ -2,10 +2,19 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en_US">
 <context>
+    <name>ChatPage</name>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation>
+            <numerusform>%n message deleted.</numerusform>
+            <numerusform>%n messages deleted.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>MessageDelegate</name>
     <message numerus="yes">
         <source>%n token(s)</source>
-        <extracomment>Shown in place of a reply that has no token yet.</extracomment>
         <translation>
             <numerusform>%n token</numerusform>
             <numerusform>%n tokens</numerusform>

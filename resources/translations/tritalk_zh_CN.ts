@@ -69,11 +69,50 @@
     </message>
 </context>
 <context>
-    <name>ChatPage</name>
+    <name>ChatHeader</name>
     <message>
-        <source>Chat</source>
-        <translation>对话</translation>
+        <source>Probability</source>
+        <translation>概率</translation>
     </message>
+    <message>
+        <source>Tint each token by how probable it was</source>
+        <translation>按每个字的概率着色</translation>
+    </message>
+    <message>
+        <source>Perplexity</source>
+        <translation>困惑度</translation>
+    </message>
+    <message>
+        <source>Tint each token by how open the choice was</source>
+        <translation>按每个字的困惑度着色</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>No tints</source>
+        <translation>不着色</translation>
+    </message>
+    <message>
+        <source>Conversations (Ctrl+B)</source>
+        <translation>对话列表（Ctrl+B）</translation>
+    </message>
+    <message>
+        <source>Show the conversations</source>
+        <translation>显示对话列表</translation>
+    </message>
+    <message>
+        <source>Sampling (Ctrl+.)</source>
+        <translation>采样设置（Ctrl+.）</translation>
+    </message>
+    <message>
+        <source>Show the sampling panel</source>
+        <translation>显示采样设置</translation>
+    </message>
+</context>
+<context>
+    <name>ChatPage</name>
     <message>
         <source>Messages</source>
         <translation>消息</translation>
@@ -83,8 +122,30 @@
         <translation>新对话</translation>
     </message>
     <message>
-        <source>Draw a line: the model no longer sees the messages above it (Ctrl+N)</source>
-        <translation>另起一段：模型不再参考上面的消息（Ctrl+N）</translation>
+        <source>“{0}” was deleted.</source>
+        <translation>已删除“{0}”。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation>
+            <numerusform>已删除 %n 条消息。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>You are editing an earlier message; sending it begins another version.</source>
+        <translation>正在修改之前的消息，发送后会另起一个版本。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc 键</translation>
     </message>
     <message>
         <source>Say something to begin.
@@ -124,7 +185,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>Conversation</name>
     <message>
         <source>Type a message first.</source>
-        <extracomment>A message was not answered: the sentence to show, and the text to give back to the composer. ``None`` leaves every parameter to the model.</extracomment>
+        <extracomment>How the token that ends a reply is written among the alternatives. Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. A message was not answered: the sentence to show, and the text to give back to the composer. Another conversation is on screen. The conversation on screen has another title, or was begun. The list&apos;s row of a conversation changed: its id. Messages were deleted and can be brought back: how many. A row is worth looking at. None until the first message is sent.</extracomment>
         <translation>请先输入消息。</translation>
     </message>
     <message>
@@ -134,6 +195,97 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Stopped before the reply began.</source>
         <translation>已在回复开始前停止。</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationDelegate</name>
+    <message>
+        <source>Title</source>
+        <translation>标题</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationModel</name>
+    <message>
+        <source>pinned</source>
+        <extracomment>A new title for a conversation: its id, the title. Rows were read from the store.</extracomment>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Last seven days</source>
+        <translation>过去七天</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>更早</translation>
+    </message>
+    <message>
+        <source>Found</source>
+        <translation>搜索结果</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationPanel</name>
+    <message>
+        <source>Rename</source>
+        <extracomment>A conversation to show, and the message in it (None: where it was).</extracomment>
+        <translation>重命名</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>取消置顶</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>置顶</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Del</source>
+        <translation>Delete 键</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Begin another conversation (Ctrl+N)</source>
+        <translation>开始新的对话（Ctrl+N）</translation>
+    </message>
+    <message>
+        <source>Search all messages   Ctrl+F</source>
+        <translation>搜索全部消息   Ctrl+F</translation>
+    </message>
+    <message>
+        <source>Search all messages</source>
+        <translation>搜索全部消息</translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <translation>对话列表</translation>
+    </message>
+    <message>
+        <source>Nothing was found.</source>
+        <translation>没有找到。</translation>
+    </message>
+    <message>
+        <source>Your conversations will be kept here.</source>
+        <translation>您的对话会保存在这里。</translation>
     </message>
 </context>
 <context>
@@ -176,9 +328,13 @@ Each token of a reply is tinted by how probable it was to the model.</source>
 </context>
 <context>
     <name>MessageDelegate</name>
+    <message>
+        <source>interrupted</source>
+        <extracomment>Shown in place of a reply that has no token yet.</extracomment>
+        <translation>已中断</translation>
+    </message>
     <message numerus="yes">
         <source>%n token(s)</source>
-        <extracomment>Shown in place of a reply that has no token yet.</extracomment>
         <translation>
             <numerusform>%n 字</numerusform>
         </translation>
@@ -196,6 +352,22 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>平均概率 {0}</translation>
     </message>
     <message>
+        <source>Edit</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Regenerate</source>
+        <translation>重新生成</translation>
+    </message>
+    <message>
         <source>finished</source>
         <translation>已说完</translation>
     </message>
@@ -207,16 +379,12 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <source>stopped</source>
         <translation>已停止</translation>
     </message>
-    <message>
-        <source>New conversation</source>
-        <translation>新对话</translation>
-    </message>
 </context>
 <context>
     <name>MessageView</name>
     <message>
         <source>Copy</source>
-        <extracomment>A token to explain: the token, its number from 1, its rectangle in the viewport. The text column moved: the viewport&apos;s new width.</extracomment>
+        <extracomment>A token to explain: the token, its number from 1, its rectangle in the viewport. The mouse left it, perhaps for the popover; or it is gone for good (true). Something is to be done with a message: the action&apos;s name, the row. Among the alternatives of the token that is explained: another is looked at, one is taken. The text column moved: the viewport&apos;s new width.</extracomment>
         <translation>复制</translation>
     </message>
     <message>
@@ -224,16 +392,43 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>复制整条消息</translation>
     </message>
     <message>
+        <source>Edit and resend</source>
+        <translation>编辑并重发</translation>
+    </message>
+    <message>
+        <source>Regenerate</source>
+        <translation>重新生成</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <translation>上一个版本</translation>
+    </message>
+    <message>
+        <source>Next version</source>
+        <translation>下一个版本</translation>
+    </message>
+    <message>
+        <source>Delete from here</source>
+        <translation>从这里起删除</translation>
+    </message>
+    <message>
         <source>Select all</source>
         <translation>全选</translation>
     </message>
 </context>
 <context>
-    <name>ProbabilityLegend</name>
+    <name>NoticeBar</name>
     <message>
-        <source>Probability</source>
-        <translation>概率</translation>
+        <source>Close</source>
+        <translation>关闭</translation>
     </message>
+</context>
+<context>
+    <name>ProbabilityLegend</name>
     <message>
         <source>low</source>
         <translation>低</translation>
@@ -241,6 +436,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>high</source>
         <translation>高</translation>
+    </message>
+    <message>
+        <source>How many equally likely tokens the choice of each token was like; below {0} it has no tint, from {1} up it is also underlined with dots.</source>
+        <translation>选这个字时相当于在多少个同样可能的字里挑选；低于 {0} 不着色，达到 {1} 还会加点状下划线。</translation>
     </message>
     <message>
         <source>The probability of each token; from {0} up it has no tint, below {1} it is also underlined with dots.</source>
@@ -284,6 +483,138 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Language</source>
         <translation>语言</translation>
+    </message>
+</context>
+<context>
+    <name>SamplingPanel</name>
+    <message>
+        <source>{0} of {1} tokens</source>
+        <extracomment>Longest sequence of prompt and reply that the shipped model reads, in tokens. What a preset sets; the rest (length, seed, history) stays as the person has it.</extracomment>
+        <translation>{0} / {1} 字</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>采样</translation>
+    </message>
+    <message>
+        <source>Steady</source>
+        <translation>稳重</translation>
+    </message>
+    <message>
+        <source>Likely tokens only; replies vary little.</source>
+        <translation>只用大概率的字，回复变化小。</translation>
+    </message>
+    <message>
+        <source>Natural</source>
+        <translation>自然</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own defaults.</source>
+        <translation>模型自己的默认值。</translation>
+    </message>
+    <message>
+        <source>Lively</source>
+        <translation>活泼</translation>
+    </message>
+    <message>
+        <source>Rarer tokens too; replies vary a lot.</source>
+        <translation>也用少见的字，回复变化大。</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>0 to 2. How far unlikely tokens get a chance; 0 always takes the likeliest.</source>
+        <translation>0 到 2。越高，小概率的字越有机会；0 总是取最可能的字。</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p（核采样）</translation>
+    </message>
+    <message>
+        <source>0.05 to 1. Only the likeliest tokens that together have this share are drawn from.</source>
+        <translation>0.05 到 1。只在概率合计达到这个份额的最可能的字里抽取。</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k（候选数）</translation>
+    </message>
+    <message>
+        <source>0 to 13,088. Only so many of the likeliest tokens are drawn from; 0 is off.</source>
+        <translation>0 到 13,088。只在这么多个最可能的字里抽取；0 为关闭。</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>最多字数</translation>
+    </message>
+    <message>
+        <source>1 to 500 tokens. A reply that is cut off can be continued.</source>
+        <translation>1 到 500 字。被截断的回复可以继续。</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>0.5 to 2. Above 1, tokens that occurred become less likely; 1 is none.</source>
+        <translation>0.5 到 2。大于 1 时，出现过的字更不容易再出现；1 为不惩罚。</translation>
+    </message>
+    <message>
+        <source>No repeats of</source>
+        <translation>不重复片段</translation>
+    </message>
+    <message>
+        <source>0 to 16 tokens. No sequence of this length occurs twice in a reply; 0 is off.</source>
+        <translation>0 到 16 字。这么长的片段在一条回复里不会出现两次；0 为关闭。</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>历史轮数</translation>
+    </message>
+    <message>
+        <source>0 to 10 exchanges before your message that the model is given.</source>
+        <translation>0 到 10 轮。您的消息之前，模型能看到多少轮对话。</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>0 to 9,223,372,036,854,775,807. The same seed gives the same reply; empty draws another one each time.</source>
+        <translation>0 到 9,223,372,036,854,775,807。相同的种子得到相同的回复；留空则每次随机。</translation>
+    </message>
+    <message>
+        <source>random</source>
+        <translation>随机</translation>
+    </message>
+    <message>
+        <source>The seed is a whole number from 0, or empty.</source>
+        <translation>随机种子应为不小于 0 的整数，或留空。</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>恢复默认</translation>
+    </message>
+    <message>
+        <source>All of these as the model has them</source>
+        <translation>全部恢复为模型的默认值</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>What the model was given and its last reply; the oldest messages drop out.</source>
+        <translation>模型读到的内容加上最近一条回复；放不下时最早的消息会被略去。</translation>
     </message>
 </context>
 <context>
@@ -344,8 +675,16 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>“{0}” 第 {1} 字</translation>
     </message>
     <message>
+        <source>chosen by you · probability {0}</source>
+        <translation>由您选定 · 概率 {0}</translation>
+    </message>
+    <message>
         <source>confidence {0} · probability {1}</source>
         <translation>把握 {0} · 概率 {1}</translation>
+    </message>
+    <message>
+        <source>Choose one to go on from here</source>
+        <translation>选择一个字，从这里重新生成</translation>
     </message>
 </context>
 <context>
@@ -494,6 +833,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>消息有 {0} 个字，这个模型最多读 {1} 个字</translation>
     </message>
     <message>
+        <source>the reply has {0} characters already; the model has no room to go on</source>
+        <translation>这条回复已有 {0} 个字，模型没有空间继续了</translation>
+    </message>
+    <message>
         <source>the address is empty</source>
         <translation>地址是空的</translation>
     </message>
@@ -583,6 +926,22 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>unavailable</source>
         <translation>不可用</translation>
+    </message>
+    <message>
+        <source>The file of your conversations is damaged. It was kept as {0}, and a new one begun.</source>
+        <translation>对话文件已损坏。原文件保留为 {0}，并新建了一个文件。</translation>
+    </message>
+    <message>
+        <source>Your conversations were written by a newer Tritalk. They were kept as {0}, and a new file begun.</source>
+        <translation>对话文件来自更新版本的 Tritalk。原文件保留为 {0}，并新建了一个文件。</translation>
+    </message>
+    <message>
+        <source>Conversations cannot be saved ({0}); they last until you close the window.</source>
+        <translation>无法保存对话（{0}），关闭窗口后对话会丢失。</translation>
+    </message>
+    <message>
+        <source>Saving failed ({0}); it is tried again as long as the window is open.</source>
+        <translation>保存失败（{0}），窗口打开期间会继续尝试。</translation>
     </message>
 </context>
 </TS>

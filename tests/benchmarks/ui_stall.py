@@ -13,6 +13,7 @@ import random
 import resource
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,9 +43,9 @@ def run(options: argparse.Namespace) -> None:
     from PySide6.QtCore import Qt, QTimer
     from PySide6.QtTest import QTest
 
+    from desktop.store.records import DEFAULT_SETTINGS, ConversationInfo, Message, Role, new_id
     from desktop.triton.types import Finished
     from desktop.ui.application import Application
-    from desktop.ui.transcript import Message, Role
 
     rng = random.Random(1)
 
@@ -62,17 +63,34 @@ def run(options: argparse.Namespace) -> None:
     QTest.qWait(200)
     chat = app.window.chat
 
-    messages = []
+    info = ConversationInfo(new_id(), "bench")
+    messages: list[Message] = []
     for number in range(options.messages // 2):
-        reply = Message(Role.REPLY)
+        asked = Message(Role.USER, f"第{number}句话，随便说点什么")
+        asked.parent = messages[-1].id if messages else None
+        reply = Message(Role.REPLY, parent=asked.id)
         reply.tokens = [token(rng.choice("今天我想去公园"), rng.random()) for _ in range(40)]
         reply.text = "".join(t.text for t in reply.tokens)
         reply.finished = Finished("stop", reply.text, 40, 20, 0.05, 200.0)
-        messages += [Message(Role.USER, f"第{number}句话，随便说点什么"), reply]
+        messages += [asked, reply]
+    kept = threading.Event()
+    app.archive.ask(lambda database: database.adopt(info, DEFAULT_SETTINGS, messages, messages))
+    app.archive.ask(lambda database: kept.set())
+    kept.wait(60)
+    messages.clear()
     began = time.perf_counter()
-    chat.conversation.transcript.append(*messages)
+    chat.conversation.open(info.id)
+    while chat.conversation.transcript.rowCount() < options.messages:
+        app.qt.processEvents()
     chat.view.viewport().repaint()
-    print(f"open {options.messages} messages: {(time.perf_counter() - began) * 1000:.0f} ms")
+    opened = time.perf_counter()
+    while not chat.conversation.transcript.message(options.messages - 1).tokens:
+        app.qt.processEvents()
+    coloured = time.perf_counter()
+    print(
+        f"open {options.messages} messages from the file: {(opened - began) * 1000:.0f} ms, "
+        f"with colours {(coloured - began) * 1000:.0f} ms"
+    )
 
     # A person reads before typing; what opening leaves to be done later is done meanwhile.
     QTest.qWait(1500)

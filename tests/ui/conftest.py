@@ -86,8 +86,9 @@ def echo(text: str, history: Sequence[str]) -> list[Token | Exception]:
 
 
 @pytest.fixture
-def fake(qapp: object) -> Iterator[Callable[..., Fake]]:
-    """A factory: ``fake(script=…, gap=…, status=…)`` opens a window on a faked server."""
+def fake(qapp: object, fresh_home: Path) -> Iterator[Callable[..., Fake]]:
+    """A factory: ``fake(script=…, gap=…, lease=…)`` opens a window on a faked server, with
+    conversations and settings of this test's own."""
     made: list[Fake] = []
 
     def make(script: Script = echo, *, gap: float = 0.0, lease: FakeLease | None = None) -> Fake:
@@ -99,4 +100,5 @@ def fake(qapp: object) -> Iterator[Callable[..., Fake]]:
         one.app.close()
         one.window.deleteLater()
         assert one.lease.closed
-    assert [t.name for t in threading.enumerate() if t.name.startswith("background")] == []
+    ours = ("background", "store")
+    assert [t.name for t in threading.enumerate() if t.name.startswith(ours)] == []

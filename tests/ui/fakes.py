@@ -128,13 +128,22 @@ class FakeClient:
         self._gap = gap
         self._addresses = addresses or {}
         self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.prefixes: list[str] = []
+        self.samplings: list[Sampling | None] = []
         self.streams: list[FakeStream] = []
         self.closed = False
 
     def chat(
-        self, text: str, history: Sequence[str] = (), sampling: Sampling | None = None
+        self,
+        text: str,
+        history: Sequence[str] = (),
+        sampling: Sampling | None = None,
+        *,
+        reply_prefix: str = "",
     ) -> FakeStream:
         self.asked.append((text, tuple(history)))
+        self.prefixes.append(reply_prefix)
+        self.samplings.append(sampling)
         stream = FakeStream(self._script(text, history), self._gap)
         self.streams.append(stream)
         return stream

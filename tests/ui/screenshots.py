@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,7 +122,8 @@ class Gallery:
         view.setFocus()
         view.explain_token(row, _SECOND.index("泡"))
         self.shoot("chat_token")
-        chat.conversation.start_anew()
+        chat.view.leave_token()
+        chat.conversation.new()
         chat.composer.edit.setPlainText("第一行\n第二行\n第三行")
         too_long = InvalidInput("the message has 10,000 characters; this model reads at most 492")
         text = chat.composer.text()
@@ -155,7 +157,9 @@ def main() -> int:
         return 1
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ARTIFACTS
     os.environ |= {"DISPLAY": start(), "QT_QPA_PLATFORM": "xcb"}
-    Gallery(folder).take_all()
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["TRITALK_HOME"] = home
+        Gallery(folder).take_all()
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 

@@ -17,6 +17,7 @@ from desktop.launchers.choice import reason_for_embedded
 from desktop.ui import translate
 from desktop.ui.language import resolve
 from desktop.ui.phrases import known, phrase_words, sentence
+from desktop.ui.status_bar import ElidedLabel
 from tests.ui.conftest import Fake
 
 FILES = ("tritalk_zh_CN.ts", "tritalk_en.ts")
@@ -62,7 +63,8 @@ def visible_texts(window: QWidget) -> set[str]:
     found = set()
     for widget in window.findChildren(QWidget):
         if isinstance(widget, QLabel | QAbstractButton):
-            found |= {widget.text(), widget.toolTip(), widget.accessibleName()}
+            full = widget.full_text() if isinstance(widget, ElidedLabel) else widget.text()
+            found |= {full, widget.toolTip(), widget.accessibleName()}
     return {text for text in found if text}
 
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.launchers import acquire
 from desktop.launchers.base import ServerState
+from desktop.store.records import DEFAULT_SETTINGS, ChatSettings
 from desktop.triton.types import Sampling
 from desktop.ui.application import Application
 from desktop.ui.transcript import Stage
@@ -32,7 +33,8 @@ def test_a_killed_model_breaks_off_and_comes_back(
         qtbot.waitUntil(lambda: app.session.status.state is ServerState.READY, timeout=120_000)
         chat = app.window.chat
         transcript = chat.conversation.transcript
-        chat.conversation.sampling = Sampling(max_tokens=480, min_tokens=480, temperature=1.0)
+        endless = Sampling(max_tokens=480, min_tokens=480, temperature=1.0)
+        chat.conversation.change_settings(ChatSettings(endless))
         type_text(chat.composer.edit, "tell me a story")
         enter(chat.composer.edit)
         qtbot.waitUntil(
@@ -46,7 +48,7 @@ def test_a_killed_model_breaks_off_and_comes_back(
         assert broken.stage is Stage.FAILED
         assert len(broken.tokens) > 5
         assert broken.error.endswith(".")
-        chat.conversation.sampling = None
+        chat.conversation.change_settings(DEFAULT_SETTINGS)
         type_text(chat.composer.edit, "hello again")
         enter(chat.composer.edit)
         qtbot.waitUntil(lambda: not chat.conversation.busy, timeout=120_000)

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.launchers import acquire
 from desktop.launchers.base import ServerState
+from desktop.store.records import ChatSettings
 from desktop.triton.types import Sampling, Token
 from desktop.ui.application import Application
 from desktop.ui.transcript import Message, Stage
@@ -48,11 +49,11 @@ def app(qapp: object, server: Any) -> Iterator[Application]:
 def chat(app: Application) -> Iterator[Any]:
     app.window.show_page(0)
     page = app.window.chat
-    page.conversation.transcript.remove_from(0)
-    page.conversation.sampling = None
+    page.conversation.new()
+    page.sampling.reset_button.click()
     page.composer.clear()
     yield page
-    page.conversation.sampling = None
+    page.sampling.reset_button.click()
 
 
 def shoot(app: Application, name: str) -> list[Path]:
@@ -70,6 +71,10 @@ def shoot(app: Application, name: str) -> list[Path]:
     return saved
 
 
+def draw_with(chat: Any, sampling: Sampling) -> None:
+    chat.conversation.change_settings(ChatSettings(sampling))
+
+
 def last(chat: Any) -> Message:
     transcript = chat.conversation.transcript
     message: Message = transcript.message(transcript.rowCount() - 1)
@@ -79,7 +84,7 @@ def last(chat: Any) -> Message:
 def test_a_typed_message_streams_back_with_its_probabilities(
     qtbot: QtBot, app: Application, chat: Any
 ) -> None:
-    chat.conversation.sampling = Sampling(seed=7, temperature=1.0)
+    draw_with(chat, Sampling(seed=7, temperature=1.0))
     type_text(chat.composer.edit, "最近工作压力有点大 ok")
     enter(chat.composer.edit)
     assert chat.composer.text() == ""
@@ -181,8 +186,11 @@ def test_stop_ends_the_computation(qtbot: QtBot, app: Application, chat: Any, se
         return metric(server.endpoint, "tritalk_generated_tokens")
 
     before = made()
-    chat.conversation.sampling = Sampling(
-        max_tokens=480, min_tokens=480, temperature=1.0, top_p=1.0, no_repeat_ngram_size=0
+    draw_with(
+        chat,
+        Sampling(
+            max_tokens=480, min_tokens=480, temperature=1.0, top_p=1.0, no_repeat_ngram_size=0
+        ),
     )
     type_text(chat.composer.edit, "给我讲个故事吧")
     enter(chat.composer.edit)
