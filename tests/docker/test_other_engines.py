@@ -1,4 +1,4 @@
-"""Engines that grant less, and people who are not root."""
+"""Engines that grant less or have no room, and people who are not root."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from pathlib import Path
 import pytest
 
 from desktop import settings as stored
-from desktop.launchers import docker_container, docker_engine
+from desktop.launchers import docker_container, docker_engine, docker_image
+from desktop.launchers.base import LaunchError
 from desktop.launchers.capture import BoundedLog
 from desktop.launchers.docker_engine import Engine
+from desktop.launchers.docker_progress import Cancel
 from desktop.launchers.docker_server import DockerServer
 from desktop.launchers.generation import Generation
 from desktop.launchers.server_process import ServerOptions
 from desktop.launchers.tritonserver import Folders
 from tests.docker.conftest import Image
+from tests.docker.registry import Registry
 from tests.triton.tiny import MODELS, wait_for
 
 pytestmark = [
@@ -85,26 +88,53 @@ def test_somebody_who_is_not_root(
     assert docker_container.of_owner(engine.api) == []
 
 
-@pytest.fixture
-def poor_engine(engine: Engine, image: Image, tmp_path: Path) -> Iterator[tuple[Engine, str]]:
-    """An engine that may lift no limits, with an image whose tritonserver only sleeps."""
-    if not (shutil.which("dockerd") and shutil.which("setpriv") and image.recipe.base_image):
-        pytest.skip("needs dockerd, setpriv and a base image of the tests' own")
-    state = Path("/tmp") / f"tritalk-poor-{os.getpid()}"
-    state.mkdir(mode=0o700)
-    command = (
-        "ulimit -l 8192; exec setpriv --bounding-set -sys_resource --inh-caps -sys_resource "
-        f"dockerd --host unix://{state}/s --data-root {state}/data --exec-root {state}/exec "
-        f"--pidfile {state}/pid --bridge none --iptables=false --storage-driver vfs"
-    )
+@contextlib.contextmanager
+def private_engine(*before: str, size: str = "") -> Iterator[tuple[Engine, str]]:
+    """An engine for one test: ``before`` are the words its daemon is started through, ``size``
+    that of the disk it has."""
+    if not (shutil.which("dockerd") and shutil.which("setpriv")):
+        pytest.skip("needs dockerd and setpriv")
+    state = Path("/tmp") / f"tritalk-test-{os.getpid()}"
+    (state / "data").mkdir(parents=True, mode=0o700)
+    address = f"unix://{state}/s"
+    if size:
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(state / "data")]
+        subprocess.run(mount, check=True)
+    command = f"dockerd --host {address} --data-root {state}/data --exec-root {state}/exec "
+    command += f"--pidfile {state}/pid --bridge none --iptables=false"
     process = subprocess.Popen(
-        ["sh", "-c", command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*before, *command.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        address = f"unix://{state}/s"
-        wait_for((state / "s").exists, 60)
         wait_for(lambda: _answers(address), 60)
-        poor = docker_engine.connect(address)
+        found = docker_engine.connect(address)
+        yield found, address
+        found.close()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+        mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for path in sorted(mounts, reverse=True):
+            if path.startswith(f"{state}/"):
+                subprocess.run(["umount", path], check=False)
+        shutil.rmtree(state)
+
+
+def _answers(address: str) -> bool:
+    try:
+        docker_engine.connect(address, timeout=2).close()
+    except LaunchError:
+        return False
+    return True
+
+
+@pytest.fixture
+def poor_engine(engine: Engine, image: Image) -> Iterator[tuple[Engine, str]]:
+    """An engine that may lift no limits, with an image whose tritonserver only sleeps."""
+    if not image.recipe.base_image:
+        pytest.skip("needs a base image of the tests' own")
+    few = "setpriv --bounding-set -sys_resource --inh-caps -sys_resource"
+    with private_engine("prlimit", "--memlock=8388608:8388608", *few.split()) as (poor, address):
         base = engine.api.create_container(image.recipe.base_image, ["true"])["Id"]
         try:
             poor.api.import_image_from_data(b"".join(engine.api.export(base)), "sleeper", "base")
@@ -118,22 +148,6 @@ def poor_engine(engine: Engine, image: Image, tmp_path: Path) -> Iterator[tuple[
         poor.api.commit(made, "sleeper", "latest")
         poor.api.remove_container(made)
         yield poor, address
-        poor.close()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-        for line in Path("/proc/mounts").read_text().splitlines():
-            if line.split()[1].startswith(f"{state}/"):
-                subprocess.run(["umount", line.split()[1]], check=False)
-        shutil.rmtree(state)
-
-
-def _answers(address: str) -> bool:
-    try:
-        docker_engine.connect(address, timeout=2).close()
-    except docker_engine.LaunchError:
-        return False
-    return True
 
 
 @pytest.mark.slow
@@ -156,3 +170,10 @@ def test_an_engine_that_may_not_lift_the_limit_of_locked_memory(
     asyncio.run(process.kill())
     assert docker_container.of_owner(poor.api) == []
     server.close()
+
+
+def test_an_engine_whose_disk_is_full(engine: Engine) -> None:
+    with private_engine(size="24m") as (small, _), Registry() as registry:
+        reference = registry.offer("tritalk-test", layers=1, size=32 << 20)
+        with pytest.raises(LaunchError, match=r"disk of the Docker engine is full.*docker system"):
+            docker_image.pull(small.api, reference, lambda progress: None, Cancel())
