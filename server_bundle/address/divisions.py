@@ -23,6 +23,16 @@ SHORT_PROVINCES = {
     "澳门特别行政区": ("澳门",),
 }
 
+# One character for a province, as on number plates. Those that begin many other names (云, 宁, 青,
+# 新, 吉, 藏, 蒙) are left out.
+ABBREVIATIONS = {
+    "京": "北京市", "津": "天津市", "沪": "上海市", "渝": "重庆市", "冀": "河北省", "晋": "山西省",
+    "辽": "辽宁省", "苏": "江苏省", "浙": "浙江省", "皖": "安徽省", "闽": "福建省", "赣": "江西省",
+    "鲁": "山东省", "豫": "河南省", "鄂": "湖北省", "湘": "湖南省", "粤": "广东省",
+    "桂": "广西壮族自治区", "琼": "海南省", "川": "四川省", "黔": "贵州省", "陕": "陕西省",
+    "甘": "甘肃省",
+}  # fmt: skip
+
 # Districts that were merged away and that people still write → keys of what holds them today.
 RENAMED = {
     "闸北区": ("310106",), "卢湾区": ("310101",), "南汇区": ("310115",), "川沙县": ("310115",),
@@ -51,7 +61,8 @@ _NATION_TOWNSHIP = re.compile(rf"^(.{{2,}}?)(?:{_NATION})+乡$")
 
 
 def short_names(name: str, level: int) -> tuple[str, ...]:
-    """The names people write without the suffix: 余杭区 → 余杭; two characters at least.
+    """The names people write, the one without a suffix first: 余杭区 → 余杭, 延边朝鲜族自治州 →
+    延边 and 延边州; two characters at least.
 
     Counties with one-character names (滑县) and 城区/郊区-like names have none.
     """
@@ -59,7 +70,8 @@ def short_names(name: str, level: int) -> tuple[str, ...]:
         return SHORT_PROVINCES[name]
     match = _AUTONOMOUS.match(name) or (_NATION_TOWNSHIP.match(name) if level == 4 else None)
     if match:
-        return (match.group(1),)
+        # 黔东南苗族侗族自治州 is also written 黔东南州, 景宁畲族自治县 景宁县.
+        return (match.group(1), match.group(1) + name[-1])
     if level == 3 and name.endswith("新区") and len(name) >= 4:
         return (name[:-2], name[:-1])
     for suffix in _PLAIN_SUFFIX[level]:

@@ -18,6 +18,7 @@ from server_bundle.address.divisions import Node
 from server_bundle.address.entities import Span
 from server_bundle.address.features import Encoding
 from server_bundle.address.folder import AddressModel
+from server_bundle.address.gazetteer import DIVISION_TYPES, Gazetteer
 from server_bundle.address.global_pointer import decode
 from server_bundle.address.normalisation import normalise_characters
 from server_bundle.address.resolver import Resolver
@@ -47,6 +48,7 @@ class _Window:
     start: int
     open_left: bool
     open_right: bool
+    text: str
     encoding: Encoding
 
 
@@ -88,6 +90,7 @@ class AddressParser:
         self.network = network
         self.max_batch = max_batch
         self.resolver = Resolver()
+        self.gazetteer = Gazetteer(self.resolver.table)
         self.area_rows: dict[str, list[int]] = defaultdict(list)
         for row, key in enumerate(self.model.areas):
             node = self.resolver.table.nodes.get(key)
@@ -131,6 +134,7 @@ class AddressParser:
                     start,
                     open_left=start < before,
                     open_right=end < len(text) and not _BREAK.match(text, end - 1),
+                    text=text[start:end],
                     encoding=self.model.tokenizer.encode(text[start:end]),
                 )
             )
@@ -175,7 +179,22 @@ class AddressParser:
                 continue
             shifted = span._replace(start=span.start + window.start, end=span.end + window.start)
             kept.append(shifted)
+        if window.start == 0:
+            return self._amended(window.text, kept, scores)
         return kept
+
+    def _amended(self, text: str, spans: list[Span], scores: Logits) -> list[Span]:
+        """Only in the first window, where divisions stand; its offsets are those of the text."""
+        rows = {type_: row for row, type_ in enumerate(self.model.types)}
+        if not rows.keys() >= set(DIVISION_TYPES):
+            return spans  # a network with other types
+
+        def score(start: int, end: int, type_: str) -> float:
+            return float(scores[rows[type_], start + 1, end])
+
+        return self.gazetteer.amend(
+            text, spans, score, lambda found: self.resolver.locate(text, found)
+        )
 
     def _result(
         self, text: str, plain: str, spans: Sequence[Span], areas: npt.NDArray[np.float32]

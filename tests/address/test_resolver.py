@@ -58,10 +58,39 @@ def names(pieces: str) -> str:
         ("上海市=prov 闸北区=district", "上海市/上海市/静安区/"),
         ("北京市=prov 朝阳=district", "北京市/北京市/朝阳区/"),
         ("余杭　区=district", "浙江省/杭州市/余杭区/"),
+        ("沪=prov 闵行=district 七宝=town", "上海市/上海市/闵行区/七宝镇"),
+        ("浙=prov 嘉兴=city", "浙江省/嘉兴市//"),
+        ("贵州=prov 黔东南州=city 雷山县=district", "贵州省/黔东南苗族侗族自治州/雷山县/"),
+        ("景宁县=district", "浙江省/丽水市/景宁畲族自治县/"),
     ],
 )
 def test_what_the_text_determines(pieces: str, expected: str) -> None:
     assert names(pieces) == expected
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected", "stated"),
+    [
+        ("余杭区=district 临平街道=town", "临平区/临平街道", "余杭区"),
+        ("萧山区=district 义蓬街道=town", "钱塘区/义蓬街道", "萧山区"),
+        ("杭州市=city 江干区=district 下沙街道=town", "钱塘区/下沙街道", "上城区"),
+    ],
+)
+def test_a_town_that_changed_its_district_wins_and_says_so(
+    pieces: str, expected: str, stated: str
+) -> None:
+    resolution = RESOLVER.resolve(*typed(pieces))
+    division = resolution.division
+    assert f"{division.district}/{division.town}" == expected
+    assert [(c.district, c.town) for c in resolution.candidates] == [
+        (division.district, division.town),
+        (stated, ""),
+    ]
+    assert division.confidence < 0.8
+
+
+def test_a_town_of_another_city_does_not_move_the_district() -> None:
+    assert names("余杭区=district 虎门镇=town") == "浙江省/杭州市/余杭区/"
 
 
 @pytest.mark.parametrize(
@@ -119,10 +148,10 @@ def test_the_vote_ranks_but_never_fills_in() -> None:
     assert resolution.division.city == ""
 
 
-def test_a_town_name_that_is_everywhere_is_cut_to_ten_candidates() -> None:
+def test_a_town_name_that_is_everywhere_answers_all_of_them() -> None:
     resolution = RESOLVER.resolve(*typed("城关镇=town"))
     assert resolution.division.province == ""
-    assert len(resolution.candidates) == 10
+    assert len(resolution.candidates) == 82
 
 
 def test_codes_are_official_and_never_invented() -> None:
