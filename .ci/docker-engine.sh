@@ -17,8 +17,8 @@ fi
 
 PATH="$PATH:/usr/sbin:/sbin"
 if ! command -v dockerd >/dev/null || ! command -v iptables >/dev/null ||
-    ! command -v debootstrap >/dev/null; then
-    say "installing docker.io, iptables and debootstrap"
+    ! command -v debootstrap >/dev/null || ! command -v ip >/dev/null; then
+    say "installing docker.io, iptables, iproute2 and debootstrap"
     # Nothing may be started by the installation: this script has an engine of its own.
     policy=/usr/sbin/policy-rc.d
     made_policy=no
@@ -29,7 +29,8 @@ if ! command -v dockerd >/dev/null || ! command -v iptables >/dev/null ||
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq
-    apt-get install -y -qq --no-install-recommends docker.io iptables debootstrap >/dev/null
+    apt-get install -y -qq --no-install-recommends \
+        docker.io iptables iproute2 debootstrap >/dev/null
     [ "$made_policy" = no ] || rm -f "$policy"
 fi
 
@@ -42,8 +43,7 @@ data=$cache/docker
 # Two runs at once cannot share the data of one engine.
 exec 9> "$cache/lock"
 flock -n 9 || data=$state/docker
-had_bridge=no
-[ ! -e /sys/class/net/docker0 ] || had_bridge=yes
+bridge=tritalk$((RANDOM % 10000))
 wanted=$state/wanted
 touch "$wanted"
 
@@ -52,7 +52,7 @@ run_engine() {
     while [ -e "$wanted" ]; do
         dockerd --host "unix://$state/docker.sock" --data-root "$data" \
             --exec-root "$state/exec" --pidfile "$state/docker.pid" \
-            --iptables=false --ip6tables=false --ip-masq=false --log-level warn \
+            --bridge "$bridge" --iptables=false --ip6tables=false --ip-masq=false --log-level warn \
             --log-opt max-size=1m --log-opt max-file=2 2> >(tail -n 200 > "$state/dockerd.log") ||
             true
         sleep 2
@@ -66,20 +66,23 @@ stop_engine() {
     if [ -s "$state/docker.pid" ]; then
         kill "$(cat "$state/docker.pid")" 2>/dev/null || true
     fi
-    wait "$engine" 2>/dev/null || true
+    [ -z "$engine" ] || wait "$engine" 2>/dev/null || true
     [ "$status" = 0 ] || tail -n 20 "$state/dockerd.log" >&2 || true
-    if [ "$had_bridge" = no ] && command -v ip >/dev/null; then
-        ip link delete docker0 2>/dev/null || true
-    fi
+    ip link delete "$bridge" 2>/dev/null || true
     awk -v state="$state/" 'index($2, state) == 1 { print $2 }' /proc/mounts | sort -r |
         xargs -r umount 2>/dev/null || true
     rm -rf "$state"
     exit "$status"
 }
-run_engine 9>&- &
-engine=$!
+engine=
 trap stop_engine EXIT
 trap 'exit 130' INT TERM HUP
+# A bridge of its own: docker0 may be another engine's.
+ip link add "$bridge" type bridge
+ip address add "10.213.$((RANDOM % 250)).1/24" dev "$bridge"
+ip link set "$bridge" up
+run_engine 9>&- &
+engine=$!
 
 export DOCKER_HOST=unix://$state/docker.sock
 for _ in $(seq 300); do
@@ -128,4 +131,4 @@ export TRITALK_DOCKER_BASE_IMAGE=$base
 export TRITALK_DOCKER_WHEELS=$wheels
 # A test stops the engine through this; it comes back by itself.
 export TRITALK_TEST_ENGINE_PID=$state/docker.pid
-"$@"
+"$@" 9>&-

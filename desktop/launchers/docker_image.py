@@ -226,7 +226,7 @@ def remove_old(api: Any, keep: str) -> list[str]:
     removed = []
     for image in api.images(name=REPOSITORY):
         for tag in image.get("RepoTags") or []:
-            same_target = tag.partition("-server:")[2][:4] == keep.partition("-server:")[2][:4]
+            same_target = tag.rpartition("-")[0] == keep.rpartition("-")[0]
             if tag != keep and same_target and BUNDLE_LABEL in (image.get("Labels") or {}):
                 with contextlib.suppress(docker.errors.APIError):
                     api.remove_image(tag)

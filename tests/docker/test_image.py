@@ -6,18 +6,24 @@ import dataclasses
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import docker
 import pytest
 from docker.utils.build import exclude_paths
 
-from desktop.launchers import docker_image
+from desktop import settings as stored
+from desktop.launchers import current, docker_image
 from desktop.launchers.base import LaunchError
 from desktop.launchers.docker_engine import Engine
+from desktop.launchers.docker_image import Recipe
 from desktop.launchers.docker_progress import Cancel, Cancelled, Progress
+from desktop.launchers.lease import SupervisorLease
+from desktop.settings import Settings
 from tests.docker.conftest import ROOT, Image, recipe
 from tests.docker.registry import Registry
+from tests.triton.tiny import wait_for
 
 pytestmark = pytest.mark.docker
 
@@ -128,6 +134,23 @@ def test_cancelling_a_build(engine: Engine, image: Image, tmp_path: Path) -> Non
         time.sleep(0.2)
     # The connection is still good for other calls.
     assert engine.api.ping()
+
+
+@pytest.mark.slow
+def test_a_lease_that_is_closed_while_the_image_is_built(
+    lease: Callable[..., SupervisorLease], engine: Engine, image: Image, tmp_path: Path
+) -> None:
+    ca_file = tmp_path / "ca.pem"
+    ca_file.write_text(f"# nobody's certificate, {tmp_path}\n")
+    settings = stored.load().docker
+    settings = dataclasses.replace(settings, ca_file=str(ca_file), time_zone="Etc/GMT+3")
+    before = {each["Id"] for each in engine.api.containers(all=True)}
+    made = lease(Settings(docker=settings))
+    wait_for(lambda: "CA_BUNDLE" in made.status().message, 60)
+    made.close()
+    wait_for(lambda: current() is None, 15)
+    wait_for(lambda: {each["Id"] for each in engine.api.containers(all=True)} == before, 20)
+    assert docker_image.exists(engine.api, Recipe(**settings.recipe()).tag) == ""
 
 
 def test_cancelling_before_it_begins(engine: Engine, image: Image) -> None:
