@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
 from pathlib import Path
@@ -18,6 +19,8 @@ _APPLICATION = "tritalk"
 # A Unix socket's path holds at most 108 bytes with its NUL; below the runtime folder stand a
 # launch's folder (10 characters with the slash) and the socket's own name.
 _LONGEST_RUNTIME_DIR = 80
+# Triton starts its stubs through a shell without quotes, and they read paths as ASCII.
+_PLAIN = re.compile(r"[A-Za-z0-9._/+-]+")
 
 
 class UnsafeFolder(Exception):
@@ -77,15 +80,38 @@ def _runtime_path() -> Path:
     root = home()
     if root:
         path = root / "run"
-        if len(os.fsencode(path)) <= _LONGEST_RUNTIME_DIR:
-            return path
-        return Path("/tmp") / temporary.name / hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
+        return path if _fits(path) else _elsewhere(root)
     given = os.environ.get("XDG_RUNTIME_DIR")
-    if given and Path(given).is_dir() and len(os.fsencode(given)) < _LONGEST_RUNTIME_DIR - 8:
+    if given and Path(given).is_dir() and _fits(Path(given) / _APPLICATION):
         return Path(given) / _APPLICATION
-    if len(os.fsencode(temporary)) > _LONGEST_RUNTIME_DIR:
-        return Path("/tmp") / temporary.name
-    return temporary
+    return temporary if _fits(temporary) else Path("/tmp") / temporary.name
+
+
+def _fits(path: Path) -> bool:
+    return len(os.fsencode(path)) <= _LONGEST_RUNTIME_DIR and is_plain(path)
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a path can be handed to Triton: ASCII, and nothing that a shell would take apart."""
+    return bool(_PLAIN.fullmatch(str(path)))
+
+
+def _elsewhere(root: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
+    return Path("/tmp") / f"{_APPLICATION}-{os.getuid()}" / name
+
+
+def launches_dir() -> Path:
+    """Where the served model repositories of running launches are made: in the cache, or in a
+    private folder below /tmp where the cache's path is none for Triton."""
+    path = cache_dir() / "launches"
+    if is_plain(path):
+        return path
+    fallback = _elsewhere(cache_dir())
+    fallback.parent.mkdir(exist_ok=True)
+    _private(fallback.parent)
+    _private(fallback)
+    return fallback / "launches"
 
 
 def _private(path: Path) -> None:

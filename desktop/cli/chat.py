@@ -19,7 +19,7 @@ _NUMBERS: dict[str, tuple[Callable[[str], float | int], str]] = {
     "top-p": (float, "share of probability kept, above 0 and at most 1"),
     "top-k": (int, "number of tokens kept; 0 keeps all"),
     "max-tokens": (int, "longest reply in tokens"),
-    "repetition-penalty": (float, "above 0, at most 2; 1 is none"),
+    "repetition-penalty": (float, "0.1 to 2; 1 is none"),
     "no-repeat-ngram-size": (int, "no n-gram of this length twice in a reply; 0 is off"),
     "seed": (int, "the same seed gives the same reply"),
 }
@@ -137,12 +137,13 @@ class Terminal:
         print(f"\n({', '.join(figures)})", flush=True)
 
     def _token(self, token: Token) -> str:
-        text = _printable(token.text)
+        text = printable(token.text)
         if self._numbers:
             return f"{text} {token.probability:.2f}  "
         shade = next(s for limit, s in _SHADES if token.probability >= limit)
         return f"\033[48;5;{shade};38;5;16m{text}\033[0m" if self._colours and shade else text
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text without anything that a terminal would obey."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)

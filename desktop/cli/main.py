@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 from desktop.cli import chat, demo, display, doctor, parse, server
 from desktop.launchers.base import LaunchError
@@ -44,6 +46,7 @@ def open_window(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):  # Chinese must come out whatever the locale says
         with contextlib.suppress(AttributeError):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
@@ -62,10 +65,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 1)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of our output has enough, as `head` does
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE):
+            raise
+        if error.errno != errno.EPIPE:  # the reader of our output has enough, as `head` does
+            with contextlib.suppress(OSError):
+                print(f"tritalk: the output cannot be written: {error.strerror}", file=sys.stderr)
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 0 if error.errno == errno.EPIPE else 1
+
+
+def _replace_closed_streams() -> None:
+    """Started with a standard stream closed (``<&-``), Python has None in its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _utf8(words: list[str]) -> list[str]:

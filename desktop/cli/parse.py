@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from desktop.cli.chat import printable
 from desktop.cli.session import server_session
 from desktop.triton.types import Division, InvalidInput, ParsedAddress, TritalkError
 
@@ -76,9 +77,9 @@ def show(address: ParsedAddress, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(address), ensure_ascii=False), flush=True)
         return
-    print(address.text)
+    print(printable(address.text))
     for entity in address.entities:
-        print(f"  {entity.type:<10} {entity.text}  {entity.score:.2f}")
+        print(f"  {entity.type:<10} {printable(entity.text)}  {entity.score:.2f}")
     undecided = "several fit:" if address.candidates else "not determined by the text"
     print(f"  {'division':<10} {describe(address.division) or undecided}")
     others = [c for c in address.candidates if c != address.division]

@@ -23,7 +23,7 @@ def server_session(*, quiet: bool = False) -> Iterator[TritonClient]:
         if not quiet:
             lease.subscribe(_Progress())
         status = lease.wait_ready()
-        with TritonClient(status.endpoint) as client:
+        with TritonClient(status.endpoint, recover=lambda: lease.wait_ready().endpoint) as client:
             yield client
     finally:
         lease.close()

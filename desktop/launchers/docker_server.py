@@ -165,16 +165,17 @@ class DockerServer:
 
     def _hash(self) -> str:
         """What a running container must have been started with to be the one that is wanted."""
-        total = hashlib.sha256(f"{self._image} {self._gpu} {self._tcp}".encode())
-        total.update(self._options.to_json().encode())
+        wanted = (self._image, self._gpu, self._tcp, self._options.gpus, self._options.memory)
+        total = hashlib.sha256(repr(wanted).encode())
         for inside, folder in (*self._weights.items(), ("models", self._folders.models)):
-            for path in sorted(folder.rglob("*")):
-                if path.is_file():
-                    found = path.stat()
-                    about = f"{inside}/{path.relative_to(folder)} {found.st_size}"
-                    total.update(about.encode())
-                    if found.st_size < 1 << 16:
-                        total.update(path.read_bytes())
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                found = path.stat()
+                total.update(f"{inside}/{path.relative_to(folder)} {found.st_size}\0".encode())
+                # Reading weights of gigabytes would take too long; they are written once.
+                if found.st_size < 1 << 20:
+                    total.update(path.read_bytes())
+                elif inside != "models":
+                    total.update(str(found.st_mtime_ns).encode())
         return total.hexdigest()[:16]
 
     def _adopt_or_remove(self, engine: docker_engine.Engine) -> None:
@@ -318,6 +319,9 @@ class DockerServer:
         return explain(error, "starting the container")
 
     # -- clearing up --------------------------------------------------------------------------
+
+    def protect(self) -> None:
+        """A container's shared memory is its own."""
 
     def sweep(self) -> None:
         """Each process removes its own container, which takes its shared memory along."""

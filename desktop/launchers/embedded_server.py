@@ -72,12 +72,18 @@ class EmbeddedServer:
     def prepare(self, report: Callable[[str], None]) -> repository.Rendered:
         report("preparing the model repository")
         self._wheel = find_triton()
-        models = paths.resources_dir() / "models"
+        weights = {}
+        for name in ("chitchat-tiny", "address-tiny"):
+            # Reached through a link whose path any stub can read, wherever the program lies.
+            weights[name] = self._folders.work / name
+            weights[name].parent.mkdir(parents=True, exist_ok=True)
+            weights[name].unlink(missing_ok=True)
+            weights[name].symlink_to(paths.resources_dir() / "models" / name)
         source = Path(self._options.models_source or repository.SOURCE)
         rendered = repository.render(
             self._folders.models,
-            chat_model=models / "chitchat-tiny",
-            address_model=models / "address-tiny",
+            chat_model=weights["chitchat-tiny"],
+            address_model=weights["address-tiny"],
             run_dir=self._folders.run,
             instances=self._options.instances,
             source=source,
@@ -100,6 +106,12 @@ class EmbeddedServer:
         return EmbeddedProcess(
             await tritonserver.spawn(self._wheel, self._folders, endpoint, self._launch_id)
         )
+
+    def protect(self) -> None:
+        # Triton makes its shared memory readable for everybody, whatever the mask says.
+        for region in guardian.shared_memory(self._launch_id):
+            with contextlib.suppress(OSError):
+                region.chmod(0o600)
 
     def sweep(self) -> None:
         guardian.sweep(self._launch_id, [])

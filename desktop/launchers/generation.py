@@ -132,6 +132,7 @@ class Generation:
                     self._models[loads.pop(load)] = f"UNAVAILABLE: {error}" if error else "READY"
                     done += 1
         self._stubs.look_for_new()
+        self._server.protect()
         self._publish_models()
 
     def _progress(self, message: str) -> str:
@@ -158,6 +159,7 @@ class Generation:
                 killed = [name for name in killed if self._models.get(name) == "READY"]
                 if killed:
                     return f"the process of the model {killed[0]} was killed"
+            self._server.protect()
             await asyncio.sleep(_STUB_INTERVAL)
 
     async def _refresh(self) -> None:

@@ -9,6 +9,7 @@ another id.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -70,20 +71,27 @@ def kill_processes_of(launch_id: str, seconds: float = 5.0) -> None:
         time.sleep(0.02)
 
 
-def remove_shared_memory(launch_id: str) -> None:
-    """Unlink the regions that killed processes of a launch have left."""
+def shared_memory(launch_id: str) -> list[Path]:
+    """The shared-memory regions of a launch that are ours."""
     try:
         regions = list(SHARED_MEMORY.iterdir())
     except OSError:
-        return
+        return []
+    ours = []
     for path in regions:
         if path.name.startswith(shm_prefix(launch_id)):
-            try:
+            with contextlib.suppress(OSError):
                 found = path.lstat()
                 if found.st_uid == os.getuid() and stat.S_ISREG(found.st_mode):
-                    path.unlink()
-            except OSError:
-                continue
+                    ours.append(path)
+    return ours
+
+
+def remove_shared_memory(launch_id: str) -> None:
+    """Unlink the regions that killed processes of a launch have left."""
+    for path in shared_memory(launch_id):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def keep(folder: Path) -> None:

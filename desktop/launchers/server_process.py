@@ -108,6 +108,11 @@ class Server(Protocol):
         """Let it outlive a killed supervisor too, where its kind can do that."""
         ...
 
+    def protect(self) -> None:
+        """Close to other users what the server shares on this machine; called after models were
+        loaded and again and again. Quick."""
+        ...
+
     def sweep(self) -> None:
         """Remove what killed processes have left on the machine. Blocks."""
         ...

@@ -116,7 +116,7 @@ class SupervisedLauncher:
 
     def _start(self, runtime: Path, launch_id: str, keep: bool) -> socket.socket:
         run = runtime / launch_id
-        served = paths.cache_dir() / "launches" / launch_id
+        served = paths.launches_dir() / launch_id
         run.mkdir(mode=0o700, exist_ok=True)
         served.mkdir(parents=True, mode=0o700, exist_ok=True)
         ours, theirs = socket.socketpair()
@@ -184,7 +184,7 @@ def stop_kept() -> bool:
     if sys.platform == "linux":
         for launch in _launches(_runtime_dir()):
             if guardian.is_kept(launch) and not _supervisor_alive(launch):
-                served = paths.cache_dir() / "launches" / launch.name
+                served = paths.launches_dir() / launch.name
                 guardian.sweep(launch.name, [served, launch])
                 found = True
     return found
@@ -193,7 +193,7 @@ def stop_kept() -> bool:
 def _sweep_dead_launches(runtime: Path, spare: str = "") -> None:
     """Clear up what launches have left whose supervisor and guardian were both killed, or that
     ended with the machine. A launch in another runtime folder may use the same cache and live."""
-    caches = paths.cache_dir() / "launches"
+    caches = paths.launches_dir()
     served = list(caches.iterdir()) if caches.is_dir() else []
     for folder in [*_launches(runtime), *served]:
         try:

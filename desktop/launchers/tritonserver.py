@@ -160,6 +160,7 @@ async def spawn(
     parent = os.getpid()
 
     def die_with_parent() -> None:
+        os.umask(0o077)
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)

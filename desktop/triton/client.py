@@ -10,7 +10,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -35,6 +35,9 @@ _ADDRESS_MODEL = "address_parser"
 _RETURNS = ("return_finish_reason", "return_logprobs", "return_num_input_tokens")
 # How many single addresses are under way at once: enough for full batches on the server.
 _WINDOW = 128
+# How often, and after what pause in seconds, a text is sent again to a server that came back.
+_TRIES = 4
+_PAUSE = 0.7
 
 
 # A stream's errors arrive without a status. (Triton can be asked for one with the header
@@ -65,8 +68,10 @@ def to_error(error: InferenceServerException) -> TritalkError:
         return InvalidInput(message)
     if "CANCELLED" in status:
         return ServerUnavailable("the server ended the request")
-    if "UNAVAILABLE" in status and ("connect" in message or "Socket closed" in message):
-        return ServerUnavailable(_GONE)
+    if "UNAVAILABLE" in status and not str(error.message()).startswith("UNAVAILABLE: "):
+        return ServerUnavailable(_GONE)  # gRPC's own words: Socket closed, Stream removed, ...
+    if "NOT_FOUND" in status or message.startswith("Request for unknown model"):
+        return ServerUnavailable(f"the server does not have the model ready: {message}")
     return ServerUnavailable(message or f"the Triton server failed ({status or 'no reason given'})")
 
 
@@ -210,11 +215,19 @@ def _read(result: Any) -> tuple[int, Token | None, str]:
 
 
 class TritonClient:
-    """A connection to one server. Thread-safe; close it, or use it as a context manager."""
+    """A connection to one server. Thread-safe; close it, or use it as a context manager.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    Args:
+        recover: waits until a server that went away is back and says where it listens; with it,
+            addresses that met a dying server are sent again.
+    """
+
+    def __init__(self, endpoint: Endpoint, recover: Callable[[], Endpoint] | None = None) -> None:
         self.endpoint = endpoint
         self._client = connect(endpoint)
+        self._recover = recover
+        self._in_vain = False
+        self._renewing = threading.Lock()
 
     def chat(
         self,
@@ -247,10 +260,11 @@ class TritonClient:
         overlap, so that the server can batch them, and yet each answer comes as soon as it is
         there, also where the texts come slowly (somebody typing).
         """
-        pending: queue.Queue[queue.SimpleQueue[Any] | Exception | None] = queue.Queue(_WINDOW)
+        pending: queue.Queue[tuple[str, queue.SimpleQueue[Any]] | Exception | None]
+        pending = queue.Queue(_WINDOW)
         abandoned = threading.Event()
 
-        def put(item: queue.SimpleQueue[Any] | Exception | None) -> None:
+        def put(item: tuple[str, queue.SimpleQueue[Any]] | Exception | None) -> None:
             while not abandoned.is_set():
                 try:
                     pending.put(item, timeout=0.2)
@@ -261,7 +275,7 @@ class TritonClient:
         def send() -> None:
             try:
                 for text in texts:
-                    put(self._send_address(text))
+                    put((text, self._send_address(text)))
                     if abandoned.is_set():
                         return
                 put(None)
@@ -270,10 +284,14 @@ class TritonClient:
 
         threading.Thread(target=send, name="addresses", daemon=True).start()
         try:
-            while (answer := pending.get()) is not None:
-                if isinstance(answer, Exception):
-                    raise answer
-                yield _address(answer.get())
+            while (item := pending.get()) is not None:
+                if isinstance(item, Exception):
+                    raise item
+                text, reply = item
+                answer = _address(reply.get())
+                if isinstance(answer, ServerUnavailable) and self._recover is not None:
+                    answer = self._send_again(text, answer)
+                yield answer
         finally:
             abandoned.set()
 
@@ -287,8 +305,26 @@ class TritonClient:
                 headers=self.endpoint.headers or None,
             )
         except InferenceServerException:
-            raise ServerUnavailable(_GONE) from None
+            answer.put(ServerUnavailable(_GONE))
         return answer
+
+    def _send_again(self, text: str, error: ServerUnavailable) -> ParsedAddress | TritalkError:
+        """Another try for a text that met a server going down, once that is up again."""
+        assert self._recover is not None
+        for _ in range(1 if self._in_vain else _TRIES):
+            time.sleep(0 if self._in_vain else _PAUSE)  # its end may not have been noticed yet
+            endpoint = self._recover()
+            with self._renewing:
+                if endpoint != self.endpoint or not self.is_ready():
+                    self._client.close()
+                    self.endpoint, self._client = endpoint, connect(endpoint)
+            answer = _address(self._send_address(text).get())
+            if not isinstance(answer, ServerUnavailable):
+                self._in_vain = False
+                return answer
+            error = answer
+        self._in_vain = True  # it is up and yet does not serve addresses: wait no more
+        return error
 
     def is_ready(self) -> bool:
         """Whether the server answers and says that it is ready."""
@@ -317,6 +353,8 @@ class TritonClient:
 
 
 def _address(answer: Any) -> ParsedAddress | TritalkError:
+    if isinstance(answer, TritalkError):
+        return answer
     if isinstance(answer, InferenceServerException):
         return to_error(answer)
     return ParsedAddress.from_json(json.loads(answer.as_numpy("result").flat[0].decode()))

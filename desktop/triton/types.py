@@ -40,7 +40,7 @@ class Sampling:
     """Sampling parameters of one reply; ``None`` leaves the choice to the model's own defaults.
 
     temperature 0..2 (0 = greedy), top_p (0, 1], top_k 0..vocabulary (0 = off), max_tokens
-    1..context, min_tokens 0..max_tokens, repetition_penalty (0, 2], no_repeat_ngram_size 0..16
+    1..context, min_tokens 0..max_tokens, repetition_penalty [0.1, 2], no_repeat_ngram_size 0..16
     (0 = off), seed 0..2**63-1.
     """
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -21,6 +23,7 @@ from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.triton_io import Client
 
 _POLL_SECONDS = 0.04
+_KEEP_SECONDS = 2.0
 
 
 class EngineFailed(Exception):
@@ -54,6 +57,10 @@ class EngineCaller:
         self._flags = CancelFlags(run_dir)
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._watched: dict[int, Client] = {}  # by flag index
+        # Finished response iterators, kept for a while. A thread of the stub forgets an iterator a
+        # moment after its last response; if it then holds the last reference, it frees Python's
+        # tensors without the interpreter lock (Triton 24.10), and the stub dies some time later.
+        self._spent: deque[tuple[float, Any]] = deque()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="cancel-watch", daemon=True)
@@ -70,29 +77,32 @@ class EngineCaller:
         Raises:
             EngineFailed: the engine refused the request or broke off.
         """
+        try:
+            yield from self._reply(ids, types, parameters, client)
+        except EngineFailed as error:
+            if "is not ready" not in str(error):
+                raise
+            self._load_engine()  # somebody unloaded it: nothing was answered yet
+            yield from self._reply(ids, types, parameters, client)
+
+    def _reply(
+        self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Client
+    ) -> Iterator[Step]:
         index, key = self._flags.take()
         with self._lock:
             self._watched[index] = client
+        responses = None
+        exhausted = False
+        ended = False
         try:
-            values = {k: v for k, v in asdict(parameters).items() if v is not None}
-            values["cancel_key"] = key
-            request = pb_utils.InferenceRequest(
-                model_name=self.engine,
-                requested_output_names=[],
-                inputs=[
-                    pb_utils.Tensor("INPUT__0", np.array(ids, np.int64)),
-                    pb_utils.Tensor("INPUT__1", np.ones(len(ids), np.int64)),
-                    pb_utils.Tensor("INPUT__2", np.array(types, np.int64)),
-                ],
-                parameters={"sampling_parameters": json.dumps(values)},
-            )
-            ended = False
-            for response in request.exec(decoupled=True):
+            responses = self._request(ids, types, parameters, key).exec(decoupled=True)
+            for response in responses:
                 if response.has_error():
                     raise EngineFailed(response.error().message())
                 for step in _steps(response):
                     ended = ended or bool(step.finish_reason)
                     yield step
+            exhausted = True
             if not ended:
                 raise EngineFailed(f"{self.engine} broke off in the middle of a reply")
         except pb_utils.TritonModelException as error:
@@ -101,7 +111,35 @@ class EngineCaller:
             with self._lock:
                 self._watched.pop(index, None)
             self._flags.cancel(index)  # whoever stops reading early does not want the rest
+            if responses is not None:
+                if not exhausted:
+                    for _ in responses:
+                        pass
+                self._spent.append((time.monotonic(), responses))
             self._flags.give_back(index)
+
+    def _request(
+        self, ids: list[int], types: list[int], parameters: SamplingParameters, key: str
+    ) -> Any:
+        values = {k: v for k, v in asdict(parameters).items() if v is not None}
+        values["cancel_key"] = key
+        return pb_utils.InferenceRequest(
+            model_name=self.engine,
+            requested_output_names=[],
+            inputs=[
+                pb_utils.Tensor("INPUT__0", np.array(ids, np.int64)),
+                pb_utils.Tensor("INPUT__1", np.ones(len(ids), np.int64)),
+                pb_utils.Tensor("INPUT__2", np.array(types, np.int64)),
+            ],
+            parameters={"sampling_parameters": json.dumps(values)},
+        )
+
+    def _load_engine(self) -> None:
+        try:
+            if not pb_utils.is_model_ready(self.engine):
+                pb_utils.load_model(self.engine)
+        except Exception as error:
+            raise EngineFailed(f"{self.engine} is not loaded and cannot be: {error}") from None
 
     def close(self) -> None:
         """Cancel everything under way and wait for the workers."""
@@ -115,6 +153,8 @@ class EngineCaller:
 
     def _watch(self) -> None:
         while not self._stopped.wait(_POLL_SECONDS):
+            while self._spent and self._spent[0][0] < time.monotonic() - _KEEP_SECONDS:
+                self._spent.popleft()
             with self._lock:
                 watched = list(self._watched.items())
             for index, client in watched:

@@ -27,7 +27,7 @@ class SamplingParameters:
         top_k: number of tokens kept, 0 (or -1, as vLLM writes it) for all.
         max_tokens: longest reply in tokens, 1 up to the context.
         min_tokens: the reply does not end before so many tokens.
-        repetition_penalty: above 0, at most 2; 1 is none. Divides positive and multiplies negative
+        repetition_penalty: 0.1 to 2; 1 is none. Divides positive and multiplies negative
             logits of tokens that occurred (Keskar et al. 2019, arXiv:1909.05858, section 4.1).
         no_repeat_ngram_size: no n-gram of this length occurs twice in a reply; 0 is off.
         seed: 0 to 2**63 - 1; None draws one.
@@ -54,7 +54,7 @@ _BOUNDS: dict[str, tuple[type, float, float | None, bool]] = {
     "top_k": (int, -1, None, True),
     "max_tokens": (int, 1, None, True),
     "min_tokens": (int, 0, None, True),
-    "repetition_penalty": (float, 0.0, 2.0, False),
+    "repetition_penalty": (float, 0.1, 2.0, True),
     "no_repeat_ngram_size": (int, 0, 16, True),
     "seed": (int, 0, 2**63 - 1, True),
     "logprobs": (int, 0, 20, True),

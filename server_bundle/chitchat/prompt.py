@@ -146,10 +146,10 @@ class PromptLayout:
         longest = self.context - 3 - 1
         if len(current) + 1 > room:
             if len(current) > longest - 16:
-                raise InvalidPrompt(
-                    f"the message has {len(current):,} characters; this model reads at most "
-                    f"{longest - 16}"
-                )
+                count = f"has {len(current):,} characters"
+                if len(current) > len(text):  # letters that fall into several tokens
+                    count = f"has {len(text):,} characters that make {len(current):,} tokens"
+                raise InvalidPrompt(f"the message {count}; this model reads at most {longest - 16}")
             if len(current) + len(prefix) > longest:
                 raise InvalidPrompt(
                     f"the reply has {len(prefix):,} characters already; the model has no room "

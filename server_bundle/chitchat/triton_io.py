@@ -48,7 +48,8 @@ class Client:
             code = pb_utils.TritonError.INVALID_ARG
         else:  # a gRPC stream carries the words only, so they must tell whose fault it is
             message = f"UNAVAILABLE: {message}"
-        error = pb_utils.TritonError(str(message), code)
+        words = str(message).encode("utf-8", "replace").decode()  # a name may hold half a surrogate
+        error = pb_utils.TritonError(words, code)
         self._respond(pb_utils.InferenceResponse(output_tensors=[], error=error), True)
 
     def is_cancelled(self) -> bool:

@@ -275,3 +275,32 @@ def test_a_display_without_qts_libraries_is_told_and_the_terminal_used(
     assert main.main([]) == 0
     assert ran == [1]
     assert "The window cannot open: the window needs libxcb-cursor" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "sentence"),
+    [
+        ("<&-", 0, ""),
+        (">&-", 0, ""),
+        ("> /dev/full", 1, "the output cannot be written: No space left on device"),
+    ],
+)
+def test_closed_and_full_standard_streams(
+    server: Any, redirection: str, code: int, sentence: str
+) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m desktop parse 杭州市文一西路1号 {redirection}",
+        shell=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert sentence in done.stderr
+
+
+def test_an_address_cannot_command_the_terminal(server: Any) -> None:
+    done = tritalk("parse", "-", stdin="杭州市\x1b[31m余杭区\x1b]0;pwned\x07\u202e\n")
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout.decode())

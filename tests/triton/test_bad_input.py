@@ -79,7 +79,7 @@ def test_a_history_with_an_empty_turn(client: TritonClient) -> None:
         (Sampling(max_tokens=0), "max_tokens must be from 1 to 512"),
         (Sampling(max_tokens=100_000), "max_tokens must be from 1 to 512"),
         (Sampling(seed=-1), "seed must be from 0"),
-        (Sampling(repetition_penalty=9), "repetition_penalty must be above 0 and at most 2"),
+        (Sampling(repetition_penalty=9), "repetition_penalty must be from 0.1 to 2"),
         (Sampling(no_repeat_ngram_size=99), "no_repeat_ngram_size must be from 0 to 16"),
     ],
 )

@@ -49,7 +49,8 @@ class TritonPythonModel:
             results = self.forward([tensors for _, tensors in group])
         except Exception as error:
             if len(group) == 1:
-                answers[group[0][0]] = failure(error, pb_utils.TritonError.INTERNAL)
+                i, tensors = group[0]
+                answers[i] = refusal(error, dict(zip(self.inputs, tensors, strict=True)))
             else:  # one of them is bad: it must not take its neighbours along
                 for one in group:
                     self.answer([one], requests, answers)
@@ -99,6 +100,18 @@ def tensor(name, value):
     if value.is_cuda:
         return pb_utils.Tensor.from_dlpack(name, torch.utils.dlpack.to_dlpack(value))
     return pb_utils.Tensor(name, value.numpy())
+
+
+def refusal(error, tensors):
+    """What a module raises on the CPU it raises because of its inputs: TorchScript has no other
+    way to refuse them."""
+    words = str(error)
+    if isinstance(error, MemoryError) or "out of memory" in words or "CUDA" in words:
+        return failure(error, pb_utils.TritonError.INTERNAL)
+    shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in tensors.items())
+    reason = words.strip().splitlines()[-1] if words.strip() else repr(error)
+    sentence = f"The model cannot compute with these inputs ({shapes}): {reason}"
+    return failure(ValueError(sentence), pb_utils.TritonError.INVALID_ARG)
 
 
 def failure(error, code):
