@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from desktop import paths
 from desktop.store.database import Database
 from desktop.store.schema import Notice, NoticeKind, is_damage, open_file, set_aside
-from desktop.triton.types import Token
+from desktop.triton.types import Token, TritalkError
 
 Answer = TypeVar("Answer")
 
@@ -131,6 +131,8 @@ class StoreWorker:
 
     def _look_at(self, error: Exception) -> None:
         """Set a file aside that turns out to be damaged while it is used."""
+        if isinstance(error, TritalkError):
+            return  # a sentence for whoever asked
         log.error("the store failed", exc_info=error)
         if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
             self._connection.close()

@@ -46,13 +46,15 @@ class Archive(QObject):
         self,
         operation: Callable[[Database], Answer],
         then: Callable[[Answer], None] | None = None,
+        failed: Callable[[BaseException], None] | None = None,
     ) -> None:
-        """Run ``operation(database)`` on the store's thread, then ``then(answer)`` on this one."""
+        """Run ``operation(database)`` on the store's thread, then ``then(answer)`` or
+        ``failed(exception)`` on this one."""
         if self._closed:
             return
         future = self._worker.submit(operation)
-        if then is not None:
-            future.add_done_callback(lambda done: self._answered.emit(then, done))
+        if then is not None or failed is not None:
+            future.add_done_callback(lambda done: self._answered.emit((then, failed), done))
 
     def append_tokens(self, message: int, position: int, tokens: list[Token]) -> None:
         if not self._closed:
@@ -64,10 +66,16 @@ class Archive(QObject):
         self._worker.close()
 
     @Slot(object, object)
-    def _deliver(self, then: Callable[[Any], None], done: Future[Any]) -> None:
+    def _deliver(self, callbacks: tuple[Any, Any], done: Future[Any]) -> None:
         # The worker has logged a failure and raised a notice where the person can do something.
-        if not self._closed and done.exception() is None:
+        if self._closed:
+            return
+        then, failed = callbacks
+        error = done.exception()
+        if error is None and then is not None:
             then(done.result())
+        elif error is not None and failed is not None:
+            failed(error)
 
     @Slot(object)
     def _tell(self, notice: Notice) -> None:

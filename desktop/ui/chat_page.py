@@ -24,6 +24,7 @@ from desktop.ui.sampling_panel import SamplingPanel
 from desktop.ui.session import ServerSession
 from desktop.ui.token_popover import TokenPopover
 from desktop.ui.transcript import Message, Role
+from desktop.ui.transfer_dialogs import Transfer
 from desktop.ui.words import notice_words
 
 # The way of the mouse from a token to its popover.
@@ -60,6 +61,7 @@ class ChatPage(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.transfer = Transfer(archive, self, self.store_notice.show_notice)
         self.popover: TokenPopover | None = None
         self.list_wanted = True
         self.sampling_wanted = True
@@ -130,6 +132,8 @@ class ChatPage(QWidget):
         self.undo_notice.acted.connect(self._undo)
         self.edit_notice.acted.connect(self._stop_editing)
         self.archive.noticed.connect(self._store_noticed)
+        panel.export_asked.connect(self._export)
+        panel.import_asked.connect(self._import)
         session.status_changed.connect(self._status_changed)
         self._popover_timer = QTimer(self, singleShot=True, interval=_POPOVER_GRACE_MS)
         self._popover_timer.timeout.connect(self.view.leave_token)
@@ -146,6 +150,8 @@ class ChatPage(QWidget):
             QKeySequence("Ctrl+R"): self._regenerate_last,
             QKeySequence("Ctrl+G"): self._continue_last,
             QKeySequence("Ctrl+E"): self._edit_last,
+            QKeySequence("Ctrl+Shift+E"): panel.export_current,
+            QKeySequence("Ctrl+Shift+I"): self._import,
             QKeySequence("Alt+Left"): self._previous_branch,
             QKeySequence("Alt+Right"): self._next_branch,
             QKeySequence("Ctrl+Z"): self.undo_notice.act,
@@ -370,6 +376,21 @@ class ChatPage(QWidget):
         self.archive.ask(lambda database: database.restore(conversation))
         self.conversation.open(conversation)
         self.panel.refresh()
+
+    @Slot(object)
+    def _export(self, conversation: int) -> None:
+        shown = conversation == self.conversation.id
+        entry = self.panel.model.entry(conversation)
+        title = self.conversation.title if shown else str(entry.data() or "")
+        self.transfer.export(conversation, title)
+
+    @Slot()
+    def _import(self) -> None:
+        def show(conversation: int) -> None:
+            self.conversation.open(conversation)
+            self.panel.refresh()
+
+        self.transfer.import_file(show)
 
     # What is done with messages.
 

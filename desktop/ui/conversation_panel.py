@@ -18,12 +18,14 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import (
     QFrame,
+    QHBoxLayout,
     QLineEdit,
     QListView,
     QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -121,7 +123,8 @@ class ConversationPanel(QFrame):
     renamed = Signal(object, str)
     pinned = Signal(object, bool)
     deleted = Signal(object, str)
-    exported = Signal(object)
+    export_asked = Signal(object)
+    import_asked = Signal()
 
     def __init__(self, archive: Archive, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -129,6 +132,15 @@ class ConversationPanel(QFrame):
         self.setFixedWidth(_WIDTH)
         self.new_button = primary_button(self)
         self.new_button.setIconSize(QSize(16, 16))
+        self.more = QToolButton(self)
+        self.more.setObjectName("toggle")
+        self.more.setIconSize(QSize(18, 18))
+        self.more.setFixedSize(32, 32)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.more)
+        self.export_action = menu.addAction("")
+        self.import_action = menu.addAction("")
+        self.more.setMenu(menu)
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
         self.search.setClearButtonEnabled(True)
@@ -149,7 +161,11 @@ class ConversationPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 11, 8)
         column.setSpacing(8)
-        column.addWidget(self.new_button)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.new_button, 1)
+        top.addWidget(self.more)
+        column.addLayout(top)
         column.addWidget(self.search)
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
@@ -160,6 +176,8 @@ class ConversationPanel(QFrame):
         self._refresh_timer.timeout.connect(self.model.refresh)
 
         self.new_button.clicked.connect(self.new_asked)
+        self.export_action.triggered.connect(self.export_current)
+        self.import_action.triggered.connect(self.import_asked)
         self.search.textChanged.connect(self._search_timer.start)
         self.search.returnPressed.connect(self._open_first)
         self.search.installEventFilter(self)
@@ -181,6 +199,7 @@ class ConversationPanel(QFrame):
     def set_current(self, conversation: int | None) -> None:
         """Mark the conversation on screen."""
         self._current = conversation
+        self.export_action.setEnabled(conversation is not None)
         self._mark_current()
 
     def focus_search(self) -> None:
@@ -195,6 +214,12 @@ class ConversationPanel(QFrame):
                 self.list.scrollTo(index)
                 self.list.edit(index)
 
+    @Slot()
+    def export_current(self) -> None:
+        """Ask for the conversation on screen as a file."""
+        if self._current is not None:
+            self.export_asked.emit(self._current)
+
     def context_menu(self, index: QModelIndex) -> QMenu:
         """What can be done with a conversation."""
         entry: Entry = index.data(ROW_ROLE)
@@ -204,6 +229,8 @@ class ConversationPanel(QFrame):
         rename.triggered.connect(lambda: self.list.edit(self.model.entry(conversation)))
         pin = menu.addAction(self.tr("Unpin") if pinned else self.tr("Pin"))
         pin.triggered.connect(lambda: self.pinned.emit(conversation, not pinned))
+        export = menu.addAction(self.tr("Export…"))
+        export.triggered.connect(lambda: self.export_asked.emit(conversation))
         menu.addSeparator()
         delete = menu.addAction(self.tr("Delete") + "\t" + self.tr("Del"))
         delete.triggered.connect(lambda: self.deleted.emit(conversation, entry.info.title))
@@ -212,6 +239,10 @@ class ConversationPanel(QFrame):
     def retranslate(self) -> None:
         self.new_button.setText(self.tr("New conversation"))
         self.new_button.setToolTip(self.tr("Begin another conversation (Ctrl+N)"))
+        self.more.setToolTip(self.tr("Export and import"))
+        self.more.setAccessibleName(self.tr("Export and import"))
+        self.export_action.setText(self.tr("Export this conversation…") + "\tCtrl+Shift+E")
+        self.import_action.setText(self.tr("Import a conversation…") + "\tCtrl+Shift+I")
         self.search.setPlaceholderText(self.tr("Search all messages   Ctrl+F"))
         self.search.setAccessibleName(self.tr("Search all messages"))
         self.list.setAccessibleName(self.tr("Conversations"))
@@ -241,7 +272,9 @@ class ConversationPanel(QFrame):
         return super().eventFilter(watched, event)
 
     def _tint(self) -> None:
-        self.new_button.setIcon(icon("new", theme.current().color("on_accent"), 16))
+        look = theme.current()
+        self.new_button.setIcon(icon("new", look.color("on_accent"), 16))
+        self.more.setIcon(icon("more", look.color("text_2"), 18))
 
     @Slot()
     def _search(self) -> None:

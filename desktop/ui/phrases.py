@@ -55,6 +55,16 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "the server is not running"),
     QT_TRANSLATE_NOOP("phrases", "the server did not become ready"),
     QT_TRANSLATE_NOOP("phrases", "the reply broke off"),
+    # What is wrong with a file of a conversation.
+    QT_TRANSLATE_NOOP("phrases", "the conversation does not exist any more"),
+    QT_TRANSLATE_NOOP("phrases", "the file's name must end in {0}"),
+    QT_TRANSLATE_NOOP("phrases", "{0} cannot be written: {1}"),
+    QT_TRANSLATE_NOOP("phrases", "{0} cannot be read: {1}"),
+    QT_TRANSLATE_NOOP("phrases", "{0} holds no UTF-8 text"),
+    QT_TRANSLATE_NOOP("phrases", "the file is no JSON"),
+    QT_TRANSLATE_NOOP("phrases", "the file holds no conversation exported by Tritalk"),
+    QT_TRANSLATE_NOOP("phrases", "the file was written by a newer Tritalk"),
+    QT_TRANSLATE_NOOP("phrases", "the file is damaged ({0})"),
 )
 
 _TEMPLATES = tuple(str(source) for source in _SOURCES)

@@ -252,6 +252,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>置顶</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
     </message>
@@ -266,6 +270,18 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Begin another conversation (Ctrl+N)</source>
         <translation>开始新的对话（Ctrl+N）</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <translation>导出与导入</translation>
+    </message>
+    <message>
+        <source>Export this conversation…</source>
+        <translation>导出这个对话…</translation>
+    </message>
+    <message>
+        <source>Import a conversation…</source>
+        <translation>导入对话…</translation>
     </message>
     <message>
         <source>Search all messages   Ctrl+F</source>
@@ -688,6 +704,37 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>Transfer</name>
+    <message>
+        <source>Web page with the colours (*.html)</source>
+        <translation>带颜色的网页 (*.html)</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown 文本 (*.md)</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again (*.json)</source>
+        <translation>完整内容，可再导入 (*.json)</translation>
+    </message>
+    <message>
+        <source>Export the conversation</source>
+        <translation>导出对话</translation>
+    </message>
+    <message>
+        <source>Exported to {0}.</source>
+        <translation>已导出到 {0}。</translation>
+    </message>
+    <message>
+        <source>Import a conversation</source>
+        <translation>导入对话</translation>
+    </message>
+    <message>
+        <source>Exported conversation (*.json)</source>
+        <translation>导出的对话 (*.json)</translation>
+    </message>
+</context>
+<context>
     <name>entity</name>
     <message>
         <source>province</source>
@@ -867,6 +914,42 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>the reply broke off</source>
         <translation>回复中途断开</translation>
+    </message>
+    <message>
+        <source>the conversation does not exist any more</source>
+        <translation>这个对话已不存在</translation>
+    </message>
+    <message>
+        <source>the file&apos;s name must end in {0}</source>
+        <translation>文件名应以 {0} 结尾</translation>
+    </message>
+    <message>
+        <source>{0} cannot be written: {1}</source>
+        <translation>无法写入 {0}：{1}</translation>
+    </message>
+    <message>
+        <source>{0} cannot be read: {1}</source>
+        <translation>无法读取 {0}：{1}</translation>
+    </message>
+    <message>
+        <source>{0} holds no UTF-8 text</source>
+        <translation>{0} 不是 UTF-8 文本</translation>
+    </message>
+    <message>
+        <source>the file is no JSON</source>
+        <translation>这个文件不是 JSON</translation>
+    </message>
+    <message>
+        <source>the file holds no conversation exported by Tritalk</source>
+        <translation>这个文件不是 Tritalk 导出的对话</translation>
+    </message>
+    <message>
+        <source>the file was written by a newer Tritalk</source>
+        <translation>这个文件来自更新版本的 Tritalk</translation>
+    </message>
+    <message>
+        <source>the file is damaged ({0})</source>
+        <translation>文件已损坏（{0}）</translation>
     </message>
 </context>
 <context>

@@ -9,14 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from desktop.store.database import Database
+from desktop.store.records import DEFAULT_SETTINGS, ConversationInfo, Message, Role, new_id
+from desktop.store.schema import Notice, NoticeKind
 from desktop.triton.types import Finished, InvalidInput, Token
-from desktop.ui.words import error_words
+from desktop.ui.coloring import Coloring
+from desktop.ui.words import error_words, notice_words
 from tests.ui.fakes import (
     ADDRESSES,
     BARE,
@@ -115,9 +120,11 @@ class Gallery:
         chat.composer.clear()
         self.lease.become(READY)
         self.until(lambda: self.app.session.status.state == READY.state)
+        self._fill_list()
         self.say("最近工作压力有点大，晚上总是睡不着")
         self.say("那我该怎么办呢？")
         self.shoot("chat")
+        self._more_of_the_chat()
         view, row = chat.view, chat.conversation.transcript.rowCount() - 1
         view.setFocus()
         view.explain_token(row, _SECOND.index("泡"))
@@ -149,6 +156,67 @@ class Gallery:
         window.resize(window.minimumSize())
         self.shoot("chat_small")
         self.app.close()
+
+    def _fill_list(self) -> None:
+        """Conversations of other days, so that every heading is there."""
+        now = time.time()
+        others = (
+            ("睡前聊聊", "谢谢你，今晚早点休息吧", 3, True),
+            ("周末去哪里玩", "可以去爬爬山，看看风景", 1, False),
+            ("养猫的烦恼", "它是不是又半夜叫你起床了", 3, False),
+            ("考试没考好", "一次考试不代表什么", 9, False),
+            ("和朋友吵架了", "先冷静一下，再好好说说", 30, False),
+        )
+
+        def fill(database: Database) -> None:
+            for title, line, days, pinned in others:
+                info = ConversationInfo(new_id(), title, updated=now - 86400 * days, pinned=pinned)
+                asked = Message(Role.USER, title)
+                said = Message(Role.REPLY, parent=asked.id, tokens=reply(line))
+                database.adopt(info, DEFAULT_SETTINGS, [asked, said], [asked, said])
+
+        self.app.archive.ask(fill)
+        self.window.chat.panel.refresh()
+
+    def _more_of_the_chat(self) -> None:
+        """Versions, editing, undo, searching, the list's menu, colours by perplexity."""
+        chat, window = self.window.chat, self.window
+        transcript, view = chat.conversation.transcript, chat.view
+        chat.conversation.regenerate(transcript.message(1))
+        self.until(lambda: not chat.conversation.busy)
+        transcript.end_reply(1, Finished("cancelled", "", len(_FIRST), 12, 0.041, 212.0))
+        view._hovered_action = (0, "edit")
+        view.action_asked.emit("edit", 0)
+        self.shoot("chat_editing")
+        chat._stop_editing()
+        view.action_asked.emit("previous", 1)
+        view.action_asked.emit("delete", 2)
+        chat.set_coloring(Coloring.PERPLEXITY)
+        chat.sampling.seed.setText("abc")
+        chat.sampling.seed.editingFinished.emit()
+        chat.store_notice.show_notice(
+            notice_words(Notice(NoticeKind.DAMAGED, "/home/li/.local/share/tritalk/x.db"))
+        )
+        self.shoot("chat_undo")
+        chat.store_notice.hide()
+        chat.sampling.reset_button.click()
+        chat.set_coloring(Coloring.PROBABILITY)
+        chat.undo_notice.act()
+        self.until(lambda: transcript.rowCount() == 4)
+        chat.panel.search.setText("睡")
+        self.until(lambda: chat.panel.model.query == "睡" and bool(chat.panel.model.entries()))
+        self.shoot("chat_search")
+        chat.panel.search.setText("")
+        self.until(lambda: not chat.panel.model.query and len(chat.panel.model.entries()) > 3)
+        index = chat.panel.model.entry(chat.panel.model.entries()[0].info.id)
+        self.shoot("list_menu", of=lambda: chat.panel.context_menu(index))
+        self.shoot("list_more_menu", of=chat.panel.more.menu)
+        self.shoot(
+            "user_menu",
+            of=lambda: view.context_menu(view.visualRect(view.model().index(2, 0)).center()),
+        )
+        window.show_page(0)
+        self.until(lambda: bool(transcript.message(3).tokens))
 
 
 def main() -> int:
