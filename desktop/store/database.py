@@ -25,6 +25,8 @@ from desktop.triton.types import Alternative, Finished, Sampling, Token
 # What was deleted can be taken back for this long at least; after that it goes with the next start.
 _UNDO_SECONDS = 3600.0
 _PREVIEW = 80
+# Characters of a search hit's line before the word: the line is narrow.
+_BEFORE = 6
 
 _INFO = f"""
     c.id, c.title,
@@ -305,8 +307,11 @@ class Database:
             f"SELECT {_INFO}, m.id, m.text FROM message m JOIN conversation c"
             f" ON c.id = m.conversation WHERE c.deleted IS NULL AND m.deleted IS NULL AND {texts}"
             " ORDER BY m.id DESC LIMIT ?",
-            (*patterns, limit - len(rows)),
+            (*patterns, limit),
         ).fetchall()
+        # A title says nothing more where the message it was made of is there too.
+        told = {row[0] for row in rows if row[6] is not None}
+        rows = [row for row in rows if row[6] is not None or row[0] not in told][:limit]
         return [SearchHit(_info(row[:6]), row[6], _snippet(row[7], words[0])) for row in rows]
 
     # Settings.
@@ -336,9 +341,7 @@ def _escape(word: str) -> str:
 def _snippet(text: str, word: str) -> str:
     """A line around the first place of ``word``."""
     flat = " ".join(text.split())
-    if len(flat) <= _PREVIEW:
-        return flat
-    at = max(0, flat.lower().find(word.lower()) - 8)
+    at = max(0, flat.lower().find(word.lower()) - _BEFORE)
     return ("…" if at else "") + flat[at : at + _PREVIEW]
 
 

@@ -63,6 +63,8 @@ MIGRATIONS: tuple[str, ...] = (
     """,
 )
 
+# How long another program's hold on the file is waited for in one go.
+_BUSY_SECONDS = 5.0
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -165,7 +167,7 @@ def _open(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
 
 
 def _connect(where: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(where, timeout=10.0, isolation_level=None)
+    connection = sqlite3.connect(where, timeout=_BUSY_SECONDS, isolation_level=None)
     # FULL: what was committed survives a power cut too. Deleted text is overwritten.
     for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}")

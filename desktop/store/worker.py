@@ -29,6 +29,15 @@ log = logging.getLogger(__name__)
 # keep a slow disk busy, and the person is promised that a second is all a crash can cost.
 _BATCH_SECONDS = 0.3
 _RETRY_SECONDS = 1.0
+_PASSING = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOMEM,
+)
 _FILE = "conversations.db"
 
 
@@ -50,6 +59,7 @@ class StoreWorker:
         self._pending: list[_Tokens] = []
         self._write_at = 0.0
         self._unwritten = False
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
         self._thread.start()
 
@@ -65,6 +75,7 @@ class StoreWorker:
 
     def close(self) -> None:
         """Write what waits, close the file and join the thread. Blocks."""
+        self._closing.set()
         if self._thread.is_alive():
             self._jobs.put(None)
             self._thread.join()
@@ -103,13 +114,20 @@ class StoreWorker:
             self._on_notice(notice)
 
     def _run(self, operation: Callable[[Database], Any], future: Future[Any]) -> None:
-        try:
-            answer = operation(self._database)
-        except Exception as error:
-            self._look_at(error)
-            future.set_exception(error)
-        else:
-            future.set_result(answer)
+        """Run an operation; while the disk is full or somebody else holds the file, again and
+        again, and what was submitted after it waits: nothing is skipped, nothing overtakes."""
+        while True:
+            try:
+                answer = operation(self._database)
+            except Exception as error:
+                self._look_at(error)
+                if _passes(error) and not self._closing.wait(_RETRY_SECONDS):
+                    continue
+                future.set_exception(error)
+            else:
+                self._unwritten = False
+                future.set_result(answer)
+            return
 
     def _write_tokens(self) -> None:
         if not self._pending:
@@ -118,14 +136,12 @@ class StoreWorker:
             with self._database.transaction():
                 for batch in self._pending:
                     self._database.append_tokens(batch.message, batch.position, batch.tokens)
-        except sqlite3.OperationalError as error:
-            # A full disk, or another program that holds the file: later perhaps.
-            self._look_at(error)
-            self._write_at = time.monotonic() + _RETRY_SECONDS
-            return
         except sqlite3.Error as error:
-            # Its message is gone (deleted, or with a damaged file): there is nowhere to write.
             self._look_at(error)
+            if _passes(error):
+                self._write_at = time.monotonic() + _RETRY_SECONDS
+                return
+            # Their message is gone (deleted, or with a damaged file): there is nowhere to write.
         self._unwritten = False
         self._pending.clear()
 
@@ -140,9 +156,15 @@ class StoreWorker:
                 aside = set_aside(self.path, NoticeKind.DAMAGED)
                 self._on_notice(Notice(NoticeKind.DAMAGED, str(aside)))
             self._open()
-        elif isinstance(error, sqlite3.OperationalError) and not self._unwritten:
+        elif _passes(error) and not self._unwritten:
             self._unwritten = True
             self._on_notice(Notice(NoticeKind.UNWRITTEN, str(error)))
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the same may work later: a full disk, a file that somebody else holds."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(error, sqlite3.OperationalError) and (code or 0) & 0xFF in _PASSING
 
 
 class _Tokens:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from desktop.store.database import Database
-from desktop.store.records import Role
-from desktop.store.schema import MIGRATIONS, NoticeKind, open_file
+from desktop.store.records import Message, Role, Stage
+from desktop.store.schema import MIGRATIONS, Notice, NoticeKind, open_file
 from desktop.store.worker import StoreWorker
-from tests.store.conftest import exchange, start
+from tests.store.conftest import exchange, start, token
 
 
 def fill(path: Path, conversations: int = 40) -> None:
@@ -156,3 +157,48 @@ def test_damage_found_in_use_sets_the_file_aside(path: Path) -> None:
     worker.close()
     assert [n.kind for n in notices] == [NoticeKind.DAMAGED]
     assert Path(notices[0].detail).exists()
+
+
+def test_while_somebody_else_holds_the_file_everything_waits_in_order(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("desktop.store.schema._BUSY_SECONDS", 0.1)
+    told = threading.Event()
+    notices: list[Notice] = []
+
+    def notice(one: Notice) -> None:
+        notices.append(one)
+        told.set()
+
+    worker = StoreWorker(path, notice)
+    conversation = worker.submit(start).result(20)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    reply = Message(Role.REPLY, stage=Stage.STREAMING)
+    added = worker.submit(lambda d: d.add_message(conversation, reply))
+    worker.append_tokens(reply.id, 0, [token("好")])
+    renamed = worker.submit(lambda d: d.rename(conversation, "新名"))
+    assert told.wait(20)
+    assert not added.done()
+    other.execute("COMMIT")
+    other.close()
+    renamed.result(20)
+    stored = worker.submit(lambda d: d.load(conversation)).result(20)
+    worker.close()
+    assert stored is not None
+    assert (stored.info.title, stored.messages[0].text) == ("新名", "好")
+    assert [n.kind for n in notices] == [NoticeKind.UNWRITTEN]
+
+
+def test_closing_does_not_wait_for_a_file_that_stays_held(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("desktop.store.schema._BUSY_SECONDS", 0.1)
+    worker = StoreWorker(path, lambda notice: None)
+    conversation = worker.submit(start).result(20)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    renamed = worker.submit(lambda d: d.rename(conversation, "新名"))
+    worker.close()
+    assert isinstance(renamed.exception(0), sqlite3.OperationalError)
+    other.close()
