@@ -155,6 +155,8 @@ class ChatPage(QWidget):
             QKeySequence("Alt+Left"): self._previous_branch,
             QKeySequence("Alt+Right"): self._next_branch,
             QKeySequence("Ctrl+Z"): self.undo_notice.act,
+            QKeySequence("F8"): self._next_unsure,
+            QKeySequence("Shift+F8"): self._previous_unsure,
         }
         for keys, action in shortcuts.items():
             QShortcut(keys, self, action)
@@ -475,6 +477,16 @@ class ChatPage(QWidget):
                 return
 
     # Tokens.
+
+    @Slot()
+    def _next_unsure(self) -> None:
+        self.view.setFocus()
+        self.view.step_unsure(1)
+
+    @Slot()
+    def _previous_unsure(self) -> None:
+        self.view.setFocus()
+        self.view.step_unsure(-1)
 
     @Slot(object, int, QRect)
     def _explain(self, token: Token, number: int, rect: QRect) -> None:

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.triton.types import Finished
@@ -26,7 +27,8 @@ def reply(text: str, probability: float = 0.95) -> Message:
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> MessageView:
+def view(qtbot: QtBot, qapp: QApplication) -> MessageView:
+    theme.ThemeManager(qapp, "light").stop()
     view = MessageView()
     view.transcript_kept = Transcript()  # type: ignore[attr-defined]
     view.set_transcript(view.transcript_kept)  # type: ignore[attr-defined]
@@ -142,3 +144,29 @@ def test_a_token_explains_itself_to_the_mouse_and_to_the_keys(
     assert chat.popover.token == chat.conversation.transcript.message(1).tokens[1]
     QTest.keyClick(view, Qt.Key.Key_Escape)
     assert chat.popover.token is None
+
+
+def test_unsure_passages_are_stepped_through_by_a_key(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    one = fake()
+    chat = one.window.chat
+    first, second = Message(Role.REPLY, "一二三四五"), Message(Role.REPLY, "六七八")
+    for message, shares in ((first, (0.9, 0.1, 0.2, 0.9, 0.1)), (second, (0.05, 0.9, 0.25))):
+        message.tokens = [token(c, p) for c, p in zip(message.text, shares, strict=True)]
+    # Far apart, so that the second is out of sight from the first.
+    between = [Message(Role.USER, "话\n" * 30) for _ in range(3)]
+    chat.conversation.transcript.append(first, *between, second)
+    view = chat.view
+    qtbot.waitUntil(one.window.isActiveWindow)
+    seen = []
+    for _ in range(5):
+        QTest.keyClick(one.window, Qt.Key.Key_F8)
+        assert chat.popover is not None
+        assert chat.popover.token is not None
+        seen.append(chat.popover.token.text)
+        assert view.focus_token is not None
+        assert view.viewport().rect().contains(view.token_rect(*view.focus_token))
+    assert seen == ["二", "五", "六", "八", "八"]
+    QTest.keyClick(view, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert chat.popover.token.text == "六"
