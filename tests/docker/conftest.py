@@ -90,9 +90,15 @@ def lease(
     yield make
     for each in leases:
         each.close()
-    wait_for(lambda: containers(engine) == [], GONE_WITHIN)
-    runs = fresh_home / "run"
-    wait_for(lambda: not runs.exists() or {p.name for p in runs.iterdir()} <= {"lock"}, GONE_WITHIN)
+    try:
+        wait_for(lambda: containers(engine) == [], GONE_WITHIN)
+        runs = fresh_home / "run"
+        wait_for(
+            lambda: not runs.exists() or {p.name for p in runs.iterdir()} <= {"lock"}, GONE_WITHIN
+        )
+    finally:
+        for found in containers(engine):
+            docker_container.remove(engine.api, found["Id"])
 
 
 class ContainerServer(Server):
