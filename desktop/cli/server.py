@@ -14,7 +14,7 @@ from desktop.cli import image
 from desktop.launchers import LAUNCHERS, acquire, capture, current, wire
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.lease import SupervisorLease
-from desktop.launchers.supervised import connect_running, stop_kept
+from desktop.launchers.supervised import connect_running, kept_launches, stop_kept
 
 _STOP_WITHIN = 30.0
 # A first start may pull an image of many gigabytes.
@@ -97,7 +97,13 @@ def status(arguments: argparse.Namespace) -> int:
     except LaunchError as error:
         return _complain(error)
     if found is None:
-        found = ServerStatus("", "", ServerState.STOPPED, "no server is running")
+        words = "no server is running"
+        if kept_launches():
+            words = (
+                "a container that was kept running waits to be taken over (tritalk server start) "
+                "or removed (tritalk server stop)"
+            )
+        found = ServerStatus("", "", ServerState.STOPPED, words)
     if arguments.json:
         print(json.dumps(found.to_json(), ensure_ascii=False))
     else:

@@ -57,7 +57,10 @@ def acquire(
     if not insist:
         chosen = choose(options.device)
         name, fallback, reason = chosen.launcher, chosen.fallback, chosen.reason
-        options = dataclasses.replace(options, device=chosen.device)
+        if name == "embedded" and supervised.kept_launches():
+            name, fallback, reason = "docker", "embedded", "a container was kept running"
+        else:
+            options = dataclasses.replace(options, device=chosen.device)
     if name == "docker":
         from desktop.launchers.docker import DockerLauncher
 

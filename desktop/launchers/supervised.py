@@ -178,16 +178,23 @@ def connect_running() -> socket.socket | None:
     return None
 
 
+def kept_launches() -> list[Path]:
+    """The launches of containers that were told to outlive their supervisor, and did."""
+    if sys.platform != "linux":
+        return []
+    return [
+        launch
+        for launch in _launches(_runtime_dir())
+        if guardian.is_kept(launch) and not _supervisor_alive(launch)
+    ]
+
+
 def stop_kept() -> bool:
-    """Remove a server that was told to outlive its supervisor and did; whether there was one."""
-    found = False
-    if sys.platform == "linux":
-        for launch in _launches(_runtime_dir()):
-            if guardian.is_kept(launch) and not _supervisor_alive(launch):
-                served = paths.launches_dir() / launch.name
-                guardian.sweep(launch.name, [served, launch])
-                found = True
-    return found
+    """Remove a server that has outlived its supervisor; whether there was one."""
+    kept = kept_launches()
+    for launch in kept:
+        guardian.sweep(launch.name, [paths.launches_dir() / launch.name, launch])
+    return bool(kept)
 
 
 def _sweep_dead_launches(runtime: Path, spare: str = "") -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from desktop import paths
 from desktop import settings as stored
 from desktop.launchers import docker_container
 from desktop.launchers.base import ServerState
@@ -122,7 +123,7 @@ def test_settings_reach_the_container(container: Callable[..., Server], engine: 
         )
     )
     assert the_container(engine)["HostConfig"]["Memory"] == 2 << 30
-    served = server.home / "cache" / "launches" / server.launch_id / "models"
+    served = paths.launches_dir() / server.launch_id / "models"
     assert "kind: KIND_CPU count: 2" in (served / "counter" / "config.pbtxt").read_text()
     assert len(server.stub_pids("counter")) == 2
     assert numbers(server, "relay", 3) == [0, 1, 2]

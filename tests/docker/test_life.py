@@ -95,7 +95,6 @@ def test_kill_9_of_the_application_removes_it(
 
 def test_kept_running_it_is_adopted_after_kill_9_of_everything(
     application: Callable[..., subprocess.Popen[str]],
-    lease: Callable[..., SupervisorLease],
     engine: Engine,
     fresh_home: Path,
     image: Image,
@@ -114,13 +113,21 @@ def test_kept_running_it_is_adopted_after_kill_9_of_everything(
     time.sleep(2)
     assert the_container(engine)["Id"] == before
     assert the_container(engine)["State"]["Running"]
-    settings = Settings(docker=stored.load().docker, keep_running=True)
-    adopted = lease(settings)
+    assert main(["server", "status"]) == 1
+    assert "waits to be taken over" in capsys.readouterr().out
+    # Without a launcher being asked for, it is found all the same.
+    adopted = acquire(models_source=MODELS)
+    assert isinstance(adopted, SupervisorLease)
     assert seconds(lambda: adopted.wait_ready(60)) < REUSED_WITHIN
+    assert adopted.status().launcher == "docker"
     assert the_container(engine)["Id"] == before
     stream = Stream(adopted, "relay", 3)
     assert stream.numbers() == [0, 1, 2]
     stream.close()
+    adopted.close()
+    time.sleep(1)
+    # Once kept, always kept, until it is stopped.
+    assert the_container(engine)["Id"] == before
     assert main(["server", "stop"]) == 0
     assert containers(engine) == []
     assert "stopped" in capsys.readouterr().out
