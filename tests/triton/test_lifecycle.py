@@ -123,6 +123,7 @@ def test_kept_server_outlives_its_starter_until_stop(
 ) -> None:
     assert command("status") == 1
     lease = acquire("embedded", models_source=MODELS)
+    lease.wait_ready(60)  # else the command might be the one that starts a server
     assert command("start") == 0
     lease.close()
     time.sleep(3)
