@@ -4,7 +4,9 @@
 # As root on a machine with apt it brings up a private dockerd (own socket, data, state), makes a
 # Debian base image with debootstrap and collects the wheels of the image, so that no registry is
 # needed; all of it ends with the command. Else the command runs with the engine that is there.
-# What is slow to make is kept in TRITALK_ENGINE_CACHE (default ~/.cache/tritalk-engine).
+# What is slow to make is kept in TRITALK_ENGINE_CACHE (default ~/.cache/tritalk-engine). Where no
+# engine can run, as in an unprivileged container, the command runs without one, and the tests skip;
+# TRITALK_REQUIRE_ENGINE=1 makes that an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +16,16 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
     say "not root on a Debian machine: the tests use the engine they find, if any"
     exec "$@"
 fi
+
+without_engine() {
+    say "$1"
+    shift
+    [ -z "${TRITALK_REQUIRE_ENGINE:-}" ] || exit 1
+    say "going on without an engine: the docker tests are skipped"
+    unset DOCKER_HOST
+    "$@" 9>&-
+    exit
+}
 
 PATH="$PATH:/usr/sbin:/sbin"
 if ! command -v dockerd >/dev/null || ! command -v iptables >/dev/null ||
@@ -28,10 +40,11 @@ if ! command -v dockerd >/dev/null || ! command -v iptables >/dev/null ||
         made_policy=yes
     fi
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq
-    apt-get install -y -qq --no-install-recommends \
-        docker.io iptables iproute2 debootstrap >/dev/null
+    installed=yes
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+        docker.io iptables iproute2 debootstrap >/dev/null; } || installed=no
     [ "$made_policy" = no ] || rm -f "$policy"
+    [ "$installed" = yes ] || without_engine "the packages cannot be installed" "$@"
 fi
 
 cache=${TRITALK_ENGINE_CACHE:-$HOME/.cache/tritalk-engine}
@@ -78,7 +91,7 @@ engine=
 trap stop_engine EXIT
 trap 'exit 130' INT TERM HUP
 # A bridge of its own: docker0 may be another engine's.
-ip link add "$bridge" type bridge
+ip link add "$bridge" type bridge || without_engine "no network can be made" "$@"
 ip address add "10.213.$((RANDOM % 250)).1/24" dev "$bridge"
 ip link set "$bridge" up
 run_engine 9>&- &
@@ -89,7 +102,7 @@ for _ in $(seq 300); do
     docker version >/dev/null 2>&1 && break
     sleep 0.1
 done
-docker version >/dev/null || { say "the engine did not come up"; exit 1; }
+docker version >/dev/null 2>&1 || without_engine "the engine did not come up" "$@"
 
 # What earlier runs have cached and nobody has used for a week.
 docker image prune -f --filter until=168h >/dev/null || true
