@@ -1,4 +1,4 @@
-"""``tritalk parse``: an address, or one a line, into entities and the official division."""
+"""``tritalk parse``: an address, one a line, or a file, into entities and the official division."""
 
 from __future__ import annotations
 
@@ -11,24 +11,48 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from desktop.addresses.run import FileRun
+from desktop.addresses.writers import FORMATS
 from desktop.cli.chat import printable
+from desktop.cli.progress import ProgressBar
 from desktop.cli.session import server_session
-from desktop.triton.types import Division, InvalidInput, ParsedAddress, TritalkError
+from desktop.triton.types import (
+    Division,
+    InvalidInput,
+    ParsedAddress,
+    ServerUnavailable,
+    TritalkError,
+)
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "parse",
-        help="parse an address, or one a line from standard input",
+        help="parse an address, one a line from standard input, or a file",
         description="Parse TEXT, or with - (or nothing) one address a line from standard input; "
-        "answers come in order. A wrong line costs only its own answer.",
+        "answers come in order. A wrong line costs only its own answer. With --output TEXT is a "
+        "file (CSV, TSV, TXT or XLSX): its rows are written with the results in columns of their "
+        "own. A run that was stopped goes on when the same command is given again.",
     )
-    parser.add_argument("text", nargs="?", default="-", metavar="TEXT", help="an address, or -")
+    parser.add_argument(
+        "text", nargs="?", default="-", metavar="TEXT", help="an address, -, or a file"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object an address")
+    parser.add_argument("--output", metavar="OUT", type=Path, help="parse a file into this one")
+    parser.add_argument(
+        "--column", metavar="NAME", help="the column of addresses, by name or number from 1"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="of the output, where its name does not tell"
+    )
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.output is not None:
+        return run_file(arguments)
+    if arguments.column is not None or arguments.format is not None:
+        raise InvalidInput("--column and --format are for files; say with --output where to write")
     if arguments.text != "-" and not arguments.text.strip():
         raise InvalidInput("the address is empty; write one first")
     if arguments.text != "-" and looks_like_a_file(arguments.text):
@@ -51,6 +75,36 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 show(answer, arguments.json)
     return 1 if failed else 0
+
+
+def run_file(arguments: argparse.Namespace) -> int:
+    """The rows of a file; exit code 1 where some of them could not be parsed."""
+    if arguments.text == "-":
+        raise InvalidInput("--output needs a file to read, as in: tritalk parse FILE --output OUT")
+    if arguments.json:
+        raise InvalidInput("--json is for single addresses; with --output say --format json")
+    job = FileRun(Path(arguments.text), arguments.output, arguments.column, arguments.format)
+    print(f"{job.table.total:,} rows, addresses in the column {job.column_name}", file=sys.stderr)
+    bar = ProgressBar()
+    try:
+        with server_session() as client:
+            done = job(client, bar)
+    except KeyboardInterrupt:
+        bar.end()
+        print("Stopped. The same command goes on from here.", file=sys.stderr)
+        raise
+    except ServerUnavailable as error:
+        bar.end()
+        raise ServerUnavailable(
+            f"{error}; what was answered is kept, and the same command goes on from there"
+        ) from error
+    except OSError as error:
+        bar.end()
+        raise TritalkError(f"{arguments.output} cannot be written: {error.strerror}") from error
+    bar.end()
+    failed = f", {done.errors:,} of them could not be parsed" if done.errors else ""
+    print(f"{done.total:,} rows written to {arguments.output}{failed}", file=sys.stderr)
+    return 1 if done.errors else 0
 
 
 def _lines(texts: list[str]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Files of addresses: reading tables, resumable runs over them, writing results."""
