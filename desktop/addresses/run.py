@@ -125,11 +125,14 @@ class FileRun:
         stuck = -1
         while journal.done < self.table.total:
             try:
-                for result in self._answers(client, journal.done):
-                    journal.add(result)
-                    tell()
-                    if cancelled():
-                        return
+                # A connection of its own: gRPC waits ever longer, up to two minutes, before it
+                # tries a broken one again.
+                with TritonClient(client.endpoint) as connection:
+                    for result in self._answers(connection, journal.done):
+                        journal.add(result)
+                        tell()
+                        if cancelled():
+                            return
             except ServerUnavailable as error:
                 attempts = attempts + 1 if journal.done == stuck else 1
                 stuck = journal.done
@@ -180,9 +183,10 @@ def _wait_ready(
 ) -> None:
     end = time.monotonic() + PATIENCE
     time.sleep(pause)
-    while not client.is_ready():
-        if cancelled():
-            return
+    while True:
+        with TritonClient(client.endpoint) as connection:
+            if connection.is_ready() or cancelled():
+                return
         if time.monotonic() > end:
             raise error
         time.sleep(0.5)
