@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGraphicsDropShadowEffect, QWidget
 
 from desktop.triton.types import Alternative, Token
@@ -27,8 +27,6 @@ class TokenPopover(QWidget):
     the keys that the message view passes on: the focus stays there."""
 
     chosen = Signal(object)
-    entered = Signal()
-    left = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -131,12 +129,8 @@ class TokenPopover(QWidget):
         if event.button() == Qt.MouseButton.LeftButton:
             self.take()
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self.entered.emit()
-
     def leaveEvent(self, event: QEvent) -> None:
         self._mark(None)
-        self.left.emit()
 
     def words(self) -> str:
         """The same in one line, for a screen reader."""
