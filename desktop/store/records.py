@@ -36,9 +36,9 @@ class Stage(enum.StrEnum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass
+@dataclass(eq=False)
 class Message:
-    """A message. A reply's text is what its tokens spell.
+    """A message; equal only to itself. A reply's text is what its tokens spell.
 
     ``parent``: the message before it, None for a first one; messages with one parent are branches,
     and ``active_child`` is the branch that is shown. ``tokens_loaded``: False while the tokens of a

@@ -136,7 +136,7 @@ class ChatPage(QWidget):
         panel.import_asked.connect(self._import)
         session.status_changed.connect(self._status_changed)
         self._popover_timer = QTimer(self, singleShot=True, interval=_POPOVER_GRACE_MS)
-        self._popover_timer.timeout.connect(self._leave_popover)
+        self._popover_timer.timeout.connect(self.view.leave_token)
         self._draft_timer = QTimer(self, singleShot=True, interval=_DRAFT_MS)
         self._draft_timer.timeout.connect(self.save_draft)
         self.composer.edited.connect(self._draft_timer.start)
@@ -494,6 +494,8 @@ class ChatPage(QWidget):
         if self.popover is None:
             self.popover = TokenPopover(self.window())
             self.popover.chosen.connect(self._choose)
+            self.popover.reached.connect(self._popover_timer.stop)
+            self.popover.left.connect(self._popover_timer.start)
             self.view.alternative_stepped.connect(self.popover.step)
             self.view.alternative_taken.connect(self.popover.take)
         corner = self.view.viewport().mapTo(self.window(), QPoint(0, 0))
@@ -508,16 +510,8 @@ class ChatPage(QWidget):
         if for_good:
             self._popover_timer.stop()
             self.popover.hide()
-        elif self.popover.isVisible():
+        elif self.popover.isVisible() and not self._popover_timer.isActive():
             self._popover_timer.start()
-
-    @Slot()
-    def _leave_popover(self) -> None:
-        """The mouse had its time to reach the popover; while it is there, look again and again."""
-        if self.popover is not None and self.popover.underMouse():
-            self._popover_timer.start()
-        else:
-            self.view.leave_token()
 
     @Slot(object)
     def _choose(self, alternative: Alternative) -> None:

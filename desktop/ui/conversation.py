@@ -150,10 +150,13 @@ class Conversation(QObject):
         self.busy_changed.emit(self.busy)
 
     def _show_branch(self, message_id: int) -> None:
-        if message_id in self.tree:
+        if message_id in self.tree and not self.busy:
             message = self.tree.message(message_id)
+            shown = self.tree.path()
             for each in self.tree.ancestry(message):
-                self.tree.activate(each)
+                if each not in shown:
+                    self.tree.activate(each)
+                    self._save_active(each)
             self.transcript.show_tree(self.tree)
             self._reveal(message)
 

@@ -168,7 +168,7 @@ class MessageView(MessageRows):
         if over != self._hovered_action:
             self._hovered_action = over
             self.viewport().update()
-        if found != self._hovered:
+        if found is None or found != self._hovered:
             self.leave_token(for_good=False)
             self._hovered = found
             if found is not None:

@@ -27,6 +27,9 @@ class TokenPopover(QWidget):
     the keys that the message view passes on: the focus stays there."""
 
     chosen = Signal(object)
+    #: The mouse moves on it, or has left it.
+    reached = Signal()
+    left = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -118,6 +121,7 @@ class TokenPopover(QWidget):
         return row if found else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.reached.emit()
         row = self._row_at(event.position().y())
         self._mark(row)
         shape = Qt.CursorShape.ArrowCursor if row is None else Qt.CursorShape.PointingHandCursor
@@ -131,6 +135,7 @@ class TokenPopover(QWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._mark(None)
+        self.left.emit()
 
     def words(self) -> str:
         """The same in one line, for a screen reader."""

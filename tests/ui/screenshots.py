@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -207,10 +208,9 @@ class Gallery:
         index = chat.panel.model.entry(chat.panel.model.entries()[0].info.id)
         self.shoot("list_menu", of=lambda: chat.panel.context_menu(index))
         self.shoot("list_more_menu", of=chat.panel.more.menu)
-        self.shoot(
-            "user_menu",
-            of=lambda: view.context_menu(view.visualRect(view.model().index(2, 0)).center()),
-        )
+        for name, row in (("user_menu", 2), ("reply_menu", 1)):
+            point = view.visualRect(view.model().index(row, 0)).center()
+            self.shoot(name, of=partial(view.context_menu, point))
         window.show_page(0)
         self.until(lambda: bool(transcript.message(3).tokens))
 

@@ -282,3 +282,22 @@ def test_nothing_is_done_to_a_conversation_while_a_reply_streams(
     assert one.window.chat.popover.marked is None
     conversation.stop()
     wait_idle(qtbot, one)
+
+
+def test_a_search_leads_to_another_branch_and_one_can_go_on_there(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    one = begin(qtbot, fake, "甲", "乙")
+    click(one, "regenerate", 1)
+    wait_idle(qtbot, one)
+    assert texts(one) == ["甲", "三甲"]
+    panel = one.window.chat.panel
+    panel.search.setText("二乙")
+    qtbot.waitUntil(lambda: panel.model.query == "二乙" and len(panel.model.entries()) == 1)
+    enter(panel.search)
+    qtbot.waitUntil(lambda: texts(one) == ["甲", "一甲", "乙", "二乙"])
+    send(one, "丙")
+    wait_idle(qtbot, one)
+    one.app.close()
+    two = fake(numbered)
+    qtbot.waitUntil(lambda: texts(two) == ["甲", "一甲", "乙", "二乙", "丙", "四丙"])
