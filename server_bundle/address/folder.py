@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from server_bundle.address.entities import ENTITY_TYPES
 from server_bundle.address.features import CharacterTokenizer
 
+CALIBRATION = "calibration.json"
+
 
 @dataclass(frozen=True)
 class AddressModel:
-    """What lies beside the weights. ``areas[i]`` is the division key of area logit i."""
+    """What lies beside the weights. ``areas[i]`` is the division key of area logit i;
+    ``temperature`` divides span scores before the sigmoid (1 where there is no calibration)."""
 
     tokenizer: CharacterTokenizer
     areas: tuple[str, ...]
     types: tuple[str, ...]
+    temperature: float = 1.0
 
     @classmethod
     def load(cls, folder: Path) -> AddressModel:
@@ -36,4 +41,17 @@ class AddressModel:
         types: tuple[str, ...] = ENTITY_TYPES
         if (folder / "entity_types.txt").exists():
             types = tuple((folder / "entity_types.txt").read_text(encoding="utf-8").split())
-        return cls(CharacterTokenizer.load(folder / "vocab.txt"), areas, types)
+        tokenizer = CharacterTokenizer.load(folder / "vocab.txt")
+        return cls(tokenizer, areas, types, _temperature(folder / CALIBRATION))
+
+
+def _temperature(file: Path) -> float:
+    if not file.exists():
+        return 1.0
+    try:
+        temperature = float(json.loads(file.read_text(encoding="utf-8"))["temperature"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{file} needs a number called temperature.") from error
+    if not 0.01 <= temperature <= 100:
+        raise ValueError(f"{file} has the temperature {temperature}; it must be 0.01 to 100.")
+    return temperature

@@ -32,8 +32,11 @@ Scores = Callable[[int, int, str], float]
 
 
 class Gazetteer:
-    def __init__(self, table: DivisionTable) -> None:
+    """``temperature``: as for the network's own scores."""
+
+    def __init__(self, table: DivisionTable, temperature: float = 1.0) -> None:
         self.table = table
+        self.temperature = temperature
         self.longest_town = max(len(n.name) for n in table.nodes.values() if n.level == 4)
 
     def amend(
@@ -153,9 +156,8 @@ class Gazetteer:
 
     # -- what the network says to it -------------------------------------------------------------
 
-    @staticmethod
     def _offer(
-        spans: list[Span], start: int, end: int, type_: str, bonus: float, scores: Scores
+        self, spans: list[Span], start: int, end: int, type_: str, bonus: float, scores: Scores
     ) -> list[Span]:
         if not type_:
             return spans
@@ -166,7 +168,8 @@ class Gazetteer:
             return spans
         if any(s.start < start or scores(s.start, s.end, s.type) >= value for s in rivals):
             return spans
-        return _insert(spans, Span(start, end, type_, 1.0 / (1.0 + math.exp(-value))))
+        share = 1.0 / (1.0 + math.exp(-value / self.temperature))
+        return _insert(spans, Span(start, end, type_, share))
 
 
 def _insert(spans: Sequence[Span], new: Span) -> list[Span]:

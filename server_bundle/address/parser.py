@@ -91,11 +91,16 @@ class AddressParser:
         self.max_batch = max_batch
         self.resolver = Resolver()
         self.gazetteer = Gazetteer(self.resolver.table)
+        self.set_temperature(self.model.temperature)
         self.area_rows: dict[str, list[int]] = defaultdict(list)
         for row, key in enumerate(self.model.areas):
             node = self.resolver.table.nodes.get(key)
             for above in node.chain() if node else ():
                 self.area_rows[above.key].append(row)
+
+    def set_temperature(self, temperature: float) -> None:
+        """What span scores are divided by before the sigmoid, instead of the folder's own."""
+        self.temperature = self.gazetteer.temperature = temperature
 
     def parse(self, texts: Sequence[str | bytes]) -> list[dict[str, Any] | InvalidAddress]:
         """One result a text, in order: the JSON object of ``address_parser``, or why there is none.
@@ -174,7 +179,7 @@ class AddressParser:
         """The spans of a window in offsets of the text, without those a cut may have maimed."""
         last = window.encoding.offsets[-1][0]
         kept = []
-        for span in decode(scores, window.encoding.offsets, self.model.types):
+        for span in self._decode(window, scores):
             if (window.open_left and span.start == 0) or (window.open_right and span.end == last):
                 continue
             shifted = span._replace(start=span.start + window.start, end=span.end + window.start)
@@ -182,6 +187,9 @@ class AddressParser:
         if window.start == 0:
             return self._amended(window.text, kept, scores)
         return kept
+
+    def _decode(self, window: _Window, scores: Logits) -> list[Span]:
+        return decode(scores, window.encoding.offsets, self.model.types, self.temperature)
 
     def _amended(self, text: str, spans: list[Span], scores: Logits) -> list[Span]:
         """Only in the first window, where divisions stand; its offsets are those of the text."""
