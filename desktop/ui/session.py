@@ -201,12 +201,21 @@ class ServerSession(QObject):
             return
         with self._changed:
             self._lease = lease
-        lease.subscribe(lambda status: self._set_status(attempt, status))
-        self._set_status(attempt, lease.status())
+        heard = threading.Event()
 
-    def _set_status(self, attempt: int, status: ServerStatus) -> None:
+        def changed(status: ServerStatus) -> None:
+            heard.set()
+            self._set_status(attempt, status)
+
+        lease.subscribe(changed)
+        # What it was before is told only if nothing newer has been: its thread may be first.
+        self._set_status(attempt, lease.status(), unless=heard)
+
+    def _set_status(
+        self, attempt: int, status: ServerStatus, unless: threading.Event | None = None
+    ) -> None:
         with self._changed:
-            if attempt != self._attempt or self._closing:
+            if attempt != self._attempt or self._closing or (unless and unless.is_set()):
                 return
             self._status = status
             if status.state not in SERVING:
@@ -214,7 +223,8 @@ class ServerSession(QObject):
                 # old one waits ever longer between its attempts.
                 self._client_endpoint = None
             self._changed.notify_all()
-        self._status_arrived.emit(status)
+            # Queued, hence quick; within the lock, so that the window hears of changes in order.
+            self._status_arrived.emit(status)
 
     @Slot(object)
     def _announce(self, status: ServerStatus) -> None:
