@@ -65,6 +65,8 @@ class Recipe:
                     f"The Triton release is a year and month such as 26.07, and not older than "
                     f"that: {self.triton_release!r} is not."
                 )
+        if self.ca_file and not Path(self.ca_file).is_file():
+            raise LaunchError(f"The CA file {self.ca_file} does not exist.")
         if self.wheels and not list(Path(self.wheels).glob("*.whl")):
             raise LaunchError(f"There are no wheels (*.whl) in {self.wheels}.")
 
@@ -78,11 +80,6 @@ class Recipe:
             "APT_MIRROR": self.apt_mirror,
             "TZ": self.time_zone,
         }
-        if self.ca_file:
-            try:
-                given["CA_BUNDLE"] = Path(self.ca_file).read_text()
-            except OSError as error:
-                raise LaunchError(f"Cannot read the CA file {self.ca_file}: {error}") from error
         return {name: value for name, value in given.items() if value}
 
     def digest(self) -> str:
@@ -253,6 +250,8 @@ def _context(recipe: Recipe, dockerfile: str) -> Iterator[IO[bytes]]:
             tar.addfile(plain(entry), io.BytesIO(text))
             for name, path in bundle_files():
                 tar.add(path, name, recursive=False, filter=plain)
+            if recipe.ca_file:
+                tar.add(Path(recipe.ca_file).resolve(), "ca.pem", filter=plain)
             if recipe.wheels:
                 for path in sorted(Path(recipe.wheels).glob("*.whl")):
                     tar.add(path.resolve(), f"wheels/{path.name}", recursive=False, filter=plain)

@@ -44,7 +44,11 @@ def engine() -> Iterator[Engine]:
 
 
 def belongings(api: Any) -> set[str]:
-    """Containers, volumes and networks of the engine."""
+    """Containers, volumes and networks of the engine; on one that others may use meanwhile, only
+    our containers."""
+    if "TRITALK_TEST_ENGINE_PID" not in os.environ:
+        label = {"label": docker_container.LABEL_APPLICATION}
+        return {str(each["Names"]) for each in api.containers(all=True, filters=label)}
     names = {f"container {each['Names']}" for each in api.containers(all=True)}
     names |= {f"volume {each['Name']}" for each in api.volumes()["Volumes"] or []}
     return names | {f"network {each['Name']}" for each in api.networks()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -119,7 +120,7 @@ def test_cancelling_a_build(engine: Engine, image: Image, tmp_path: Path) -> Non
 
     def watch(progress: Progress) -> None:
         seen.append(progress)
-        if progress.message.startswith("RUN") and "CA_BUNDLE" in progress.message:
+        if progress.message.startswith("RUN") and "/build/ca.pem" in progress.message:
             threading.Timer(1, cancel).start()
 
     begun = time.monotonic()
@@ -146,7 +147,7 @@ def test_a_lease_that_is_closed_while_the_image_is_built(
     settings = dataclasses.replace(settings, ca_file=str(ca_file), time_zone="Etc/GMT+3")
     before = {each["Id"] for each in engine.api.containers(all=True)}
     made = lease(Settings(docker=settings))
-    wait_for(lambda: "CA_BUNDLE" in made.status().message, 60)
+    wait_for(lambda: "/build/ca.pem" in made.status().message, 60)
     made.close()
     wait_for(lambda: current() is None, 15)
     wait_for(lambda: {each["Id"] for each in engine.api.containers(all=True)} == before, 20)
@@ -229,14 +230,13 @@ def test_a_package_that_does_not_exist(engine: Engine, image: Image, tmp_path: P
 
 
 def test_build_on_the_command_line(engine: Engine, image: Image) -> None:
-    tool = ROOT / ".venv" / "bin" / "tritalk"
-    if not tool.exists():
-        pytest.skip("the command is not installed")
-    done = subprocess.run([tool, "server", "build"], capture_output=True, text=True, check=True)
+    def build(*more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "desktop", "server", "build", *more]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    done = build()
     assert image.tag in done.stdout
     assert "sending" not in done.stderr
-    done = subprocess.run(
-        [tool, "server", "build", "--force"], capture_output=True, text=True, check=True
-    )
+    done = build("--force")
     assert "MiB to Docker" in done.stderr
     assert "building: step 1 of " in done.stderr
