@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Slot
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QFocusEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.launchers.base import ServerState, ServerStatus
@@ -71,7 +71,6 @@ class ChatPage(QWidget):
         self._status = session.status
         self._lay_out()
         self._connect(session)
-        self.setFocusProxy(self.composer)
         self.sampling.show_settings(self.conversation.settings)
         self.retranslate()
 
@@ -179,6 +178,11 @@ class ChatPage(QWidget):
         if event.type() == QEvent.Type.LanguageChange:
             self.error.hide()
             self.retranslate()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # No focus proxy: with one, Tab goes from what is before the page straight to the composer
+        # and never to what stands between.
+        self.composer.edit.setFocus(event.reason())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
@@ -148,7 +147,6 @@ class SamplingPanel(QFrame):
         content = QWidget(self)
         self.title = label(content, "cardTitle")
         self.presets: dict[str, QPushButton] = {}
-        self._group = QButtonGroup(self)
         choices = QHBoxLayout()
         choices.setSpacing(0)
         for place, name in enumerate(PRESETS):
@@ -156,8 +154,9 @@ class SamplingPanel(QFrame):
             button.setCheckable(True)
             button.setObjectName("segment")
             button.setProperty("place", ("first", "middle", "last")[place])
+            button.setProperty("preset", name)
+            # No button group: where no preset is the case none is checked, and Tab reaches all.
             button.clicked.connect(self._choose_preset)
-            self._group.addButton(button, place)
             self.presets[name] = button
             choices.addWidget(button, 1)
         self.dials = {limits.name: Dial(limits, content) for limits in RANGES}
@@ -325,8 +324,8 @@ class SamplingPanel(QFrame):
 
     @Slot()
     def _choose_preset(self) -> None:
-        name = list(PRESETS)[self._group.checkedId()]
-        chosen = {k: v for k, v in vars(PRESETS[name]).items() if v is not None}
+        preset = PRESETS[self.sender().property("preset")]
+        chosen = {k: v for k, v in vars(preset).items() if v is not None}
         self._apply(replace(self._settings, sampling=replace(self._settings.sampling, **chosen)))
 
     @Slot()
@@ -342,10 +341,8 @@ class SamplingPanel(QFrame):
 
     def _show_preset(self) -> None:
         """Check the preset whose values these are, if any."""
-        self._group.setExclusive(False)
         for name, button in self.presets.items():
             button.setChecked(self._matches(PRESETS[name]))
-        self._group.setExclusive(True)
 
     def _matches(self, preset: Sampling) -> bool:
         mine = vars(self._settings.sampling)
