@@ -400,7 +400,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>MessageView</name>
     <message>
         <source>Copy</source>
-        <extracomment>A token to explain: the token, its number from 1, its rectangle in the viewport. The mouse left it, perhaps for the popover; or it is gone for good (true). Something is to be done with a message: the action&apos;s name, the row. Among the alternatives of the token that is explained: another is looked at, one is taken. The text column moved: the viewport&apos;s new width.</extracomment>
+        <extracomment>A passage of tokens less probable than this can be stepped to. A token to explain: the token, its number from 1, its rectangle in the viewport. The mouse left it, perhaps for the popover; or it is gone for good (true). Something is to be done with a message: the action&apos;s name, the row. Among the alternatives of the token that is explained: another is looked at, one is taken.</extracomment>
         <translation>复制</translation>
     </message>
     <message>
@@ -684,6 +684,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>TokenPopover</name>
     <message>
         <source>(end)</source>
+        <extracomment>The mouse moves on it, or has left it.</extracomment>
         <translation>（结束）</translation>
     </message>
     <message>
