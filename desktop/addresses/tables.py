@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -190,15 +191,16 @@ def _sheet(path: Path) -> Iterator[list[Cell]]:
 
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        try:
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # some programs write wrong ones
+            for row in sheet.iter_rows(values_only=True):
+                cells = list(row)
+                while cells and cells[-1] is None:
+                    cells.pop()
+                yield cells
+        finally:
+            book.close()
+    # Broken XML is a SyntaxError; a book of charts alone has no first sheet.
+    except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, SyntaxError, OSError) as error:
         raise InvalidInput(f"{path} is no readable XLSX file") from error
-    try:
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # some programs write wrong ones
-        for row in sheet.iter_rows(values_only=True):
-            cells = list(row)
-            while cells and cells[-1] is None:
-                cells.pop()
-            yield cells
-    finally:
-        book.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import zipfile
 from pathlib import Path
 
 import openpyxl
@@ -180,3 +181,21 @@ def test_what_cannot_be_read_says_why(
         (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInput, match=words):
         Table.open(tmp_path / name)
+
+
+def test_a_spreadsheet_that_breaks_off_is_not_readable(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(["地址"])
+    book.active.append(["杭州市余杭区"])
+    book.save(tmp_path / "whole.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "whole.xlsx") as whole,
+        zipfile.ZipFile(tmp_path / "half.xlsx", "w") as half,
+    ):
+        for name in whole.namelist():
+            content = whole.read(name)
+            cut = len(content) // 2 if name.endswith("sheet1.xml") else len(content)
+            half.writestr(name, content[:cut])
+    with pytest.raises(InvalidInput, match="no readable XLSX"):
+        Table.open(tmp_path / "half.xlsx")
