@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QFocusEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.launchers.base import ServerState, ServerStatus
 from desktop.store.schema import Notice
-from desktop.triton.types import Alternative, Token
+from desktop.triton.types import Alternative
 from desktop.ui.archive import Archive
 from desktop.ui.chat_header import ChatHeader
 from desktop.ui.coloring import Coloring
@@ -22,13 +22,12 @@ from desktop.ui.message_view import MessageView
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.sampling_panel import SamplingPanel
 from desktop.ui.session import ServerSession
+from desktop.ui.token_explainer import TokenExplainer
 from desktop.ui.token_popover import TokenPopover
 from desktop.ui.transcript import Message, Role
 from desktop.ui.transfer_dialogs import Transfer
 from desktop.ui.words import notice_words
 
-# The way of the mouse from a token to its popover.
-_POPOVER_GRACE_MS = 250
 _DRAFT_MS = 400
 _UNDO_SECONDS = 30.0
 # Narrower than these the panels hide by themselves.
@@ -62,7 +61,7 @@ class ChatPage(QWidget):
         self.empty.setWordWrap(True)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.transfer = Transfer(archive, self, self.store_notice.show_notice)
-        self.popover: TokenPopover | None = None
+        self._explainer = TokenExplainer(self.view, lambda: not self.conversation.busy)
         self.list_wanted = True
         self.sampling_wanted = True
         self._room: tuple[bool, bool] | None = None
@@ -73,6 +72,11 @@ class ChatPage(QWidget):
         self._connect(session)
         self.sampling.show_settings(self.conversation.settings)
         self.retranslate()
+
+    @property
+    def popover(self) -> TokenPopover | None:
+        """None until the first token was explained."""
+        return self._explainer.popover
 
     def _lay_out(self) -> None:
         foot = QWidget(self)
@@ -116,8 +120,7 @@ class ChatPage(QWidget):
         for changed in (conversation.transcript.rowsInserted, conversation.transcript.rowsRemoved):
             changed.connect(self._rows_changed)
         view.width_changed.connect(self._align_foot)
-        view.token_entered.connect(self._explain)
-        view.token_left.connect(self._token_left)
+        self._explainer.chosen.connect(self._choose)
         view.action_asked.connect(self._act)
         panel.chosen.connect(conversation.open)
         panel.new_asked.connect(self._start_anew)
@@ -134,8 +137,6 @@ class ChatPage(QWidget):
         panel.export_asked.connect(self._export)
         panel.import_asked.connect(self._import)
         session.status_changed.connect(self._status_changed)
-        self._popover_timer = QTimer(self, singleShot=True, interval=_POPOVER_GRACE_MS)
-        self._popover_timer.timeout.connect(self.view.leave_token)
         self._draft_timer = QTimer(self, singleShot=True, interval=_DRAFT_MS)
         self._draft_timer.timeout.connect(self.save_draft)
         self.composer.edited.connect(self._draft_timer.start)
@@ -492,36 +493,7 @@ class ChatPage(QWidget):
         self.view.setFocus()
         self.view.step_unsure(-1)
 
-    @Slot(object, int, QRect)
-    def _explain(self, token: Token, number: int, rect: QRect) -> None:
-        self._popover_timer.stop()
-        if self.popover is None:
-            self.popover = TokenPopover(self.window())
-            self.popover.chosen.connect(self._choose)
-            self.popover.reached.connect(self._popover_timer.stop)
-            self.popover.left.connect(self._popover_timer.start)
-            self.view.alternative_stepped.connect(self.popover.step)
-            self.view.alternative_taken.connect(self.popover.take)
-        corner = self.view.viewport().mapTo(self.window(), QPoint(0, 0))
-        self.popover.show_for(
-            token, number, rect.translated(corner), can_choose=not self.conversation.busy
-        )
-
-    @Slot(bool)
-    def _token_left(self, for_good: bool) -> None:
-        if self.popover is None:
-            return
-        if for_good:
-            self._popover_timer.stop()
-            self.popover.hide()
-        elif self.popover.isVisible() and not self._popover_timer.isActive():
-            self._popover_timer.start()
-
-    @Slot(object)
-    def _choose(self, alternative: Alternative) -> None:
-        focus = self.view.focus_token
-        if focus is not None:
-            row, number = focus
-            message = self.conversation.transcript.message(row)
-            self.view.leave_token()
-            self.conversation.choose(message, number, alternative)
+    @Slot(int, int, object)
+    def _choose(self, row: int, number: int, alternative: Alternative) -> None:
+        message = self.conversation.transcript.message(row)
+        self.conversation.choose(message, number, alternative)
