@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QFocusEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -60,7 +62,7 @@ class ChatPage(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.transfer = Transfer(archive, self, self.store_notice.show_notice)
+        self.transfer = Transfer(archive, self, self._tell)
         self._explainer = TokenExplainer(self.view, lambda: not self.conversation.busy)
         self.list_wanted = True
         self.sampling_wanted = True
@@ -171,8 +173,6 @@ class ChatPage(QWidget):
             )
         )
         self._status_changed(self._status)
-        if self._editing is not None:
-            self._show_editing()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -288,7 +288,7 @@ class ChatPage(QWidget):
 
     @Slot(object)
     def _store_noticed(self, notice: Notice) -> None:
-        self.store_notice.show_notice(notice_words(notice))
+        self.store_notice.show_notice(lambda: notice_words(notice))
         self.panel.refresh()
 
     # What the person does.
@@ -364,15 +364,17 @@ class ChatPage(QWidget):
             self.conversation.stop()
             self.conversation.new()
         self.panel.refresh()
-        self._offer_undo(self.tr("“{0}” was deleted.").format(title))
+        self._offer_undo(lambda: self.tr("“{0}” was deleted.").format(title))
 
     @Slot(int)
     def _messages_deleted(self, count: int) -> None:
         self._deleted = None
-        self._offer_undo(self.tr("%n message(s) deleted.", "", count))
+        self._offer_undo(lambda: self.tr("%n message(s) deleted.", "", count))
 
-    def _offer_undo(self, words: str) -> None:
-        self.undo_notice.show_notice(words, self.tr("Undo"), keys="Ctrl+Z", seconds=_UNDO_SECONDS)
+    def _offer_undo(self, words: Callable[[], str]) -> None:
+        self.undo_notice.show_notice(
+            words, lambda: self.tr("Undo"), keys=lambda: "Ctrl+Z", seconds=_UNDO_SECONDS
+        )
 
     @Slot()
     def _undo(self) -> None:
@@ -390,6 +392,9 @@ class ChatPage(QWidget):
         entry = self.panel.model.entry(conversation)
         title = self.conversation.title if shown else str(entry.data() or "")
         self.transfer.export(conversation, title)
+
+    def _tell(self, sentence: str) -> None:
+        self.store_notice.show_notice(lambda: sentence)
 
     @Slot()
     def _import(self) -> None:
@@ -429,9 +434,11 @@ class ChatPage(QWidget):
 
     def _show_editing(self) -> None:
         self.edit_notice.show_notice(
-            self.tr("You are editing an earlier message; sending it begins another version."),
-            self.tr("Cancel"),
-            keys=self.tr("Esc"),
+            lambda: self.tr(
+                "You are editing an earlier message; sending it begins another version."
+            ),
+            lambda: self.tr("Cancel"),
+            keys=lambda: self.tr("Esc"),
         )
 
     @Slot()

@@ -75,8 +75,8 @@ class MessageDelegate(QStyledItemDelegate):
         place, count = branch
         if count > 1:
             items = [
-                FootItem("‹", "previous" if place > 1 else ""),
-                FootItem(f"{place}/{count}"),
+                FootItem("‹", "previous" if place > 1 else "", tight=True),
+                FootItem(f"{place}/{count}", tight=True),
                 FootItem("›", "next" if place < count else ""),
             ]
         if message.role is Role.USER:

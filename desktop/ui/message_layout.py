@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextLine, QTextOption
@@ -34,10 +34,11 @@ class TokenBox:
 @dataclass(frozen=True)
 class FootItem:
     """A word below (a reply) or beside (a user's message) the text; with an ``action`` it can be
-    clicked."""
+    clicked. ``tight``: the next one stands close by."""
 
     text: str
     action: str = ""
+    tight: bool = False
     rect: QRectF = field(default_factory=QRectF)
 
 
@@ -108,7 +109,7 @@ class MessageLayout:
             if right - wide < left:
                 break
             rect = QRectF(right - wide, line, wide, _FOOT_LINE)
-            self.foot.insert(0, FootItem(item.text, item.action, rect))
+            self.foot.insert(0, replace(item, rect=rect))
             right -= wide + _FOOT_GAP
 
     def _lay_out_reply(
@@ -133,10 +134,8 @@ class MessageLayout:
                 wide = metrics.horizontalAdvance(item.text)
                 if x + wide > left + inner and x > left:
                     x, line = float(left), line + _FOOT_LINE
-                self.foot.append(
-                    FootItem(item.text, item.action, QRectF(x, line, wide, _FOOT_LINE))
-                )
-                x += wide + _FOOT_GAP
+                self.foot.append(replace(item, rect=QRectF(x, line, wide, _FOOT_LINE)))
+                x += wide + (_FOOT_GAP // 2 if item.tight else _FOOT_GAP)
             bottom = line + _FOOT_LINE
         self.height = int(bottom) + theme.space(0)
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from desktop.ui.controls import label
+
+Words = Callable[[], str]
+
+
+def _nothing() -> str:
+    return ""
 
 
 class NoticeBar(QFrame):
@@ -17,6 +25,7 @@ class NoticeBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("notice")
+        self._asked: tuple[Words, Words, Words] = (_nothing, _nothing, _nothing)
         self.words = label(self, "noticeText", wrap=True)
         self.action = QPushButton(self)
         self.dismiss = QPushButton(self)
@@ -34,14 +43,12 @@ class NoticeBar(QFrame):
         self.hide()
 
     def show_notice(
-        self, words: str, action: str = "", *, keys: str = "", seconds: float = 0.0
+        self, words: Words, action: Words = _nothing, *, keys: Words = _nothing, seconds: float = 0
     ) -> None:
-        """``keys``: told in the tooltip. ``seconds``: 0 stays."""
-        self.words.setText(words)
-        self.setAccessibleName(words)
-        self.action.setText(action)
-        self.action.setToolTip(keys)
-        self.action.setVisible(bool(action))
+        """The words are asked for again when the language changes. ``keys``: told in the tooltip.
+        ``seconds``: 0 stays."""
+        self._asked = (words, action, keys)
+        self._say()
         self._timer.stop()
         if seconds:
             self._timer.start(int(seconds * 1000))
@@ -54,6 +61,15 @@ class NoticeBar(QFrame):
 
     def retranslate(self) -> None:
         self.dismiss.setText(self.tr("Close"))
+        self._say()
+
+    def _say(self) -> None:
+        words, action, keys = (ask() for ask in self._asked)
+        self.words.setText(words)
+        self.setAccessibleName(words)
+        self.action.setText(action)
+        self.action.setToolTip(keys)
+        self.action.setVisible(bool(action))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -191,9 +191,8 @@ class Gallery:
         chat.set_coloring(Coloring.PERPLEXITY)
         chat.sampling.seed.setText("abc")
         chat.sampling.seed.editingFinished.emit()
-        chat.store_notice.show_notice(
-            notice_words(Notice(NoticeKind.DAMAGED, "/home/li/.local/share/tritalk/x.db"))
-        )
+        damaged = Notice(NoticeKind.DAMAGED, "/home/li/.local/share/tritalk/x.db")
+        chat.store_notice.show_notice(lambda: notice_words(damaged))
         self.shoot("chat_undo")
         chat.store_notice.hide()
         chat.sampling.reset_button.click()
