@@ -29,4 +29,8 @@ def run_window(argv: Sequence[str]) -> int:
     from desktop import launchers
     from desktop.ui.application import Application
 
-    return Application(list(argv), acquire=launchers.acquire).run()
+    return Application(
+        list(argv),
+        acquire=launchers.acquire,
+        builtin=lambda: launchers.acquire("embedded"),
+    ).run()

@@ -53,6 +53,13 @@ _NOT_THE_REQUEST = (
 )
 
 
+# gRPC waits up to two minutes between its attempts to reach a server that restarted. Own arguments
+# replace tritonclient's defaults, so its unlimited message sizes are repeated here.
+_CHANNEL = [
+    ("grpc.max_reconnect_backoff_ms", 2000),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+]
 _GONE = "the Triton server does not answer; it may be restarting"
 
 
@@ -78,9 +85,12 @@ def to_error(error: InferenceServerException) -> TritalkError:
 def connect(endpoint: Endpoint) -> grpcclient.InferenceServerClient:
     """A gRPC client of Triton's own; the caller closes it."""
     if not endpoint.tls:
-        return grpcclient.InferenceServerClient(endpoint.grpc)
+        return grpcclient.InferenceServerClient(endpoint.grpc, channel_args=_CHANNEL)
     return grpcclient.InferenceServerClient(
-        endpoint.grpc, ssl=True, root_certificates=endpoint.ca_file or None
+        endpoint.grpc,
+        ssl=True,
+        root_certificates=endpoint.ca_file or None,
+        channel_args=_CHANNEL,
     )
 
 

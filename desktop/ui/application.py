@@ -35,6 +35,7 @@ class Application(QObject):
         argv: list[str],
         acquire: Callable[[], Lease],
         client: Callable[[Endpoint], Client] = TritonClient,
+        builtin: Callable[[], Lease] | None = None,
     ) -> None:
         self.qt = cast(QApplication, QApplication.instance()) or QApplication(argv)
         super().__init__()
@@ -49,7 +50,9 @@ class Application(QObject):
         )
         self.theme = ThemeManager(self.qt, self._theme_choice())
         self.language = LanguageManager(self.qt, self._language_choice())
-        self.session = ServerSession(Background(self), acquire, client, parent=self)
+        self.session = ServerSession(
+            Background(self), acquire, client, parent=self, builtin=builtin
+        )
         self.archive = Archive(parent=self)
         self.window = MainWindow(self.session, self.archive)
         conversation = self.window.chat.conversation

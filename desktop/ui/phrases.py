@@ -25,6 +25,10 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "chosen by the user"),
     # What the launcher is doing.
     QT_TRANSLATE_NOOP("phrases", "looking for a server"),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "a server with other settings is in use ({0}); stop it first (tritalk server stop) to have this one",  # noqa: E501
+    ),
     QT_TRANSLATE_NOOP("phrases", "starting the supervisor"),
     QT_TRANSLATE_NOOP("phrases", "waiting for the previous server to stop"),
     QT_TRANSLATE_NOOP("phrases", "waiting for another start to finish"),
@@ -55,6 +59,47 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "the server is not running"),
     QT_TRANSLATE_NOOP("phrases", "the server did not become ready"),
     QT_TRANSLATE_NOOP("phrases", "the reply broke off"),
+    # What is wrong with Docker. A template is one literal, as lupdate reads them.
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "Docker cannot pass a GPU into containers here (no NVIDIA Container Toolkit, or Docker from a snap, which cannot have it); {0} (Docker: {1})",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "The NVIDIA driver cannot be loaded for containers; {0} (Docker: {1})",
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "The disk of the Docker engine is full; make room (docker system prune removes what is not in use) and try again. (Docker: {0})",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "Another program has taken the port in the meantime; try again. (Docker: {0})",
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "The image does not exist, or may not be pulled; check its name in the settings, or build it: tritalk server build (Docker: {0})",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "What the image is made of cannot be downloaded: no network, or it needs a proxy or a mirror; check the connection, or build from a folder of wheels (tritalk server build --help). (Docker: {0})",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "You may not use the Docker engine at {0}; run: sudo usermod -aG docker $USER, then log in again",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "No Docker engine is at {0}; install Docker (https://docs.docker.com/get-docker) and start it, or use the built-in Triton (--launcher embedded)",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "The Docker engine at {0} was stopped; start it (sudo systemctl start docker, or open Docker Desktop) and then the server again, or use the built-in Triton (--launcher embedded)",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "Docker failed while {0}: {1}",
+    ),
     # What is wrong with a file of a conversation.
     QT_TRANSLATE_NOOP("phrases", "the conversation does not exist any more"),
     QT_TRANSLATE_NOOP("phrases", "the file's name must end in {0}"),

@@ -85,6 +85,7 @@ class ServerPage(QWidget):
         page.addWidget(self._make_header())
         page.addWidget(scroll, 1)
         self.retry_button.clicked.connect(session.start)
+        self.builtin_button.clicked.connect(session.use_builtin)
         self.copy_button.clicked.connect(self._copy)
         session.status_changed.connect(self.show_status)
         self.setFocusProxy(self.copy_button)
@@ -95,6 +96,7 @@ class ServerPage(QWidget):
         header.setFixedHeight(52)
         self.title = label(header, "pageTitle")
         self.retry_button = primary_button(header)
+        self.builtin_button = QPushButton(header)
         self.copy_button = QPushButton(header)
         row = QHBoxLayout(header)
         row.setContentsMargins(20, 0, 20, 0)
@@ -102,12 +104,14 @@ class ServerPage(QWidget):
         row.addWidget(self.title)
         row.addStretch(1)
         row.addWidget(self.copy_button)
+        row.addWidget(self.builtin_button)
         row.addWidget(self.retry_button)
         return header
 
     def retranslate(self) -> None:
         self.title.setText(self.tr("Server"))
         self.retry_button.setText(self.tr("Start again"))
+        self.builtin_button.setText(self.tr("Use the built-in Triton"))
         self.copy_button.setText(self.tr("Copy diagnostics"))
         self.server.title.setText(self.tr("Overview"))
         self.models.title.setText(self.tr("Models"))
@@ -116,6 +120,7 @@ class ServerPage(QWidget):
     @Slot(object)
     def show_status(self, status: ServerStatus) -> None:
         self.retry_button.setVisible(status.state in (ServerState.STOPPED, ServerState.FAILED))
+        self.builtin_button.setVisible(self._session.can_use_builtin())
         ready = status.state is ServerState.READY
         rows = [
             (self.tr("State"), state_words(status.state)),

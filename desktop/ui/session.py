@@ -90,10 +90,12 @@ class ServerSession(QObject):
         acquire: Callable[[], Lease],
         client: Callable[[Endpoint], Client] = TritonClient,
         parent: QObject | None = None,
+        builtin: Callable[[], Lease] | None = None,
     ) -> None:
         super().__init__(parent)
         self.background = background
         self._acquire = acquire
+        self._builtin = builtin
         self._new_client = client
         self._status = ServerStatus("", "", ServerState.STARTING)
         self._lease: Lease | None = None
@@ -121,6 +123,19 @@ class ServerSession(QObject):
             attempt = self._attempt
         self._set_status(attempt, ServerStatus("", "", ServerState.STARTING))
         self.background.run(lambda task: self._take_lease(attempt))
+
+    def can_use_builtin(self) -> bool:
+        """Whether a failed server can be replaced by the built-in Triton."""
+        status = self.status
+        failed = status.state in (ServerState.FAILED, ServerState.STOPPED)
+        return failed and self._builtin is not None and status.launcher != "embedded"
+
+    @Slot()
+    def use_builtin(self) -> None:
+        """Go on with the built-in Triton, for as long as the window is open."""
+        if self._builtin is not None:
+            self._acquire = self._builtin
+            self.start()
 
     def chat(
         self,

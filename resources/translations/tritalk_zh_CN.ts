@@ -656,6 +656,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>模型</translation>
     </message>
     <message>
+        <source>Use the built-in Triton</source>
+        <translation>改用内置 Triton</translation>
+    </message>
+    <message>
         <source>Overview</source>
         <translation>概况</translation>
     </message>
@@ -817,6 +821,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>正在查找服务器</translation>
     </message>
     <message>
+        <source>a server with other settings is in use ({0}); stop it first (tritalk server stop) to have this one</source>
+        <translation>另一个设置不同的服务器正在使用中（{0}）；要用这一个，请先停止它（tritalk server stop）</translation>
+    </message>
+    <message>
         <source>starting the supervisor</source>
         <translation>正在启动守护进程</translation>
     </message>
@@ -915,6 +923,46 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>the reply broke off</source>
         <translation>回复中途断开</translation>
+    </message>
+    <message>
+        <source>Docker cannot pass a GPU into containers here (no NVIDIA Container Toolkit, or Docker from a snap, which cannot have it); {0} (Docker: {1})</source>
+        <translation>Docker 在这台机器上无法把 GPU 交给容器（缺少 NVIDIA Container Toolkit，或者 Docker 是 snap 版，装不了它）；{0}（Docker：{1}）</translation>
+    </message>
+    <message>
+        <source>The NVIDIA driver cannot be loaded for containers; {0} (Docker: {1})</source>
+        <translation>容器无法加载 NVIDIA 驱动；{0}（Docker：{1}）</translation>
+    </message>
+    <message>
+        <source>The disk of the Docker engine is full; make room (docker system prune removes what is not in use) and try again. (Docker: {0})</source>
+        <translation>Docker 引擎所在的磁盘已满；请腾出空间（docker system prune 会清理不用的内容）后重试。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>Another program has taken the port in the meantime; try again. (Docker: {0})</source>
+        <translation>端口刚刚被别的程序占用了，请重试。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>The image does not exist, or may not be pulled; check its name in the settings, or build it: tritalk server build (Docker: {0})</source>
+        <translation>镜像不存在，或没有拉取权限；请检查设置中的镜像名，或自行构建：tritalk server build（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>What the image is made of cannot be downloaded: no network, or it needs a proxy or a mirror; check the connection, or build from a folder of wheels (tritalk server build --help). (Docker: {0})</source>
+        <translation>构建镜像所需的内容无法下载：没有网络，或者需要代理或镜像源；请检查网络，或用本地 wheel 文件夹构建（见 tritalk server build --help）。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>You may not use the Docker engine at {0}; run: sudo usermod -aG docker $USER, then log in again</source>
+        <translation>你没有权限使用 {0} 上的 Docker 引擎；请运行 sudo usermod -aG docker $USER，然后重新登录</translation>
+    </message>
+    <message>
+        <source>No Docker engine is at {0}; install Docker (https://docs.docker.com/get-docker) and start it, or use the built-in Triton (--launcher embedded)</source>
+        <translation>{0} 上没有 Docker 引擎；请安装并启动 Docker（https://docs.docker.com/get-docker），或改用内置 Triton（--launcher embedded）</translation>
+    </message>
+    <message>
+        <source>The Docker engine at {0} was stopped; start it (sudo systemctl start docker, or open Docker Desktop) and then the server again, or use the built-in Triton (--launcher embedded)</source>
+        <translation>{0} 上的 Docker 引擎已停止；请启动它（sudo systemctl start docker，或打开 Docker Desktop），再启动服务器，或改用内置 Triton（--launcher embedded）</translation>
+    </message>
+    <message>
+        <source>Docker failed while {0}: {1}</source>
+        <translation>Docker 在 {0} 时出错：{1}</translation>
     </message>
     <message>
         <source>the conversation does not exist any more</source>
