@@ -53,6 +53,7 @@ class ConversationModel(QAbstractListModel):
         self._rows: list[Row] = []
         self._infos: list[ConversationInfo] = []
         self._query = ""
+        self._shown_query = ""
         self._more = False
         self._asked = 0
 
@@ -113,7 +114,8 @@ class ConversationModel(QAbstractListModel):
 
     @property
     def query(self) -> str:
-        return self._query
+        """What the rows are an answer to; they lag behind :meth:`search` for a moment."""
+        return self._shown_query
 
     # What the panel does.
 
@@ -145,6 +147,7 @@ class ConversationModel(QAbstractListModel):
     def _show_hits(self, hits: Sequence[SearchHit], number: int) -> None:
         if number != self._asked:
             return  # something else was asked for since
+        self._shown_query = self._query
         self._more = False
         rows: list[Row] = [
             Entry(hit.info, hit.snippet or hit.info.preview, hit.message) for hit in hits
@@ -154,6 +157,7 @@ class ConversationModel(QAbstractListModel):
     def _show_infos(self, infos: Sequence[ConversationInfo], number: int, more: bool) -> None:
         if number != self._asked:
             return
+        self._shown_query = ""
         self._more = more
         self._infos = list(infos)
         rows: list[Row] = []

@@ -170,6 +170,7 @@ class ConversationPanel(QFrame):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
         self._current: int | None = None
+        self._open_pending = False
         self._search_timer = QTimer(self, singleShot=True, interval=_SEARCH_MS)
         self._search_timer.timeout.connect(self._search)
         self._refresh_timer = QTimer(self, singleShot=True, interval=_REFRESH_MS)
@@ -178,7 +179,7 @@ class ConversationPanel(QFrame):
         self.new_button.clicked.connect(self.new_asked)
         self.export_action.triggered.connect(self.export_current)
         self.import_action.triggered.connect(self.import_asked)
-        self.search.textChanged.connect(self._search_timer.start)
+        self.search.textChanged.connect(self._typed)
         self.search.returnPressed.connect(self._open_first)
         self.search.installEventFilter(self)
         self.list.clicked.connect(self._open)
@@ -277,14 +278,23 @@ class ConversationPanel(QFrame):
         self.more.setIcon(icon("more", look.color("text_2"), 18))
 
     @Slot()
+    def _typed(self) -> None:
+        self._open_pending = False
+        self._search_timer.start()
+
+    @Slot()
     def _search(self) -> None:
         self.model.search(self.search.text())
 
     @Slot()
     def _open_first(self) -> None:
-        if self._search_timer.isActive() or self.model.query != self.search.text().strip():
-            return  # what is shown answers another question
-        if entries := self.model.entries():
+        """Open the best answer to what stands in the field, as soon as it is there."""
+        self._open_pending = self.model.query != self.search.text().strip()
+        if self._open_pending:
+            if self._search_timer.isActive():
+                self._search_timer.stop()
+                self._search()
+        elif entries := self.model.entries():
             self.chosen.emit(entries[0].info.id, entries[0].message)
 
     @Slot(QModelIndex)
@@ -317,6 +327,8 @@ class ConversationPanel(QFrame):
         )
         self.nothing.setVisible(empty)
         self._mark_current()
+        if self._open_pending and self.model.query == self.search.text().strip():
+            self._open_first()
 
     def _mark_current(self) -> None:
         found = self.model.entry(self._current) if self._current is not None else QModelIndex()
