@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 from desktop.triton.types import Endpoint
 
 
-class _UnixConnection(http.client.HTTPConnection):
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
     def __init__(self, path: str, timeout: float) -> None:
         super().__init__("localhost", timeout=timeout)
         self._path = path
@@ -36,7 +38,7 @@ def request(
     """
     connection: http.client.HTTPConnection
     if address.startswith("unix:"):
-        connection = _UnixConnection(address.removeprefix("unix:"), timeout)
+        connection = UnixConnection(address.removeprefix("unix:"), timeout)
     else:
         connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=timeout)
     try:

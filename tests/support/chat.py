@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import queue
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +13,7 @@ from typing import Any
 import numpy as np
 import tritonclient.grpc as grpcclient
 
+from desktop.launchers.health import UnixConnection, request
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint, Finished, Sampling, Token
 from server_bundle.chitchat.prompt import Prompt
@@ -121,38 +119,21 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     return results
 
 
-class UnixHTTP(http.client.HTTPConnection):
-    """HTTP over the Unix socket of ``unix:PATH``."""
-
-    def __init__(self, address: str, timeout: float = 60) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = address.removeprefix("unix:")
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
+def http_connection(endpoint: Endpoint) -> UnixConnection:
+    """A connection of one's own, for streams that are read or broken off by hand."""
+    return UnixConnection(endpoint.http.removeprefix("unix:"), timeout=60)
 
 
 def post(endpoint: Endpoint, path: str, body: Any) -> tuple[int, str]:
     """A JSON call over HTTP: status and body."""
-    connection = UnixHTTP(endpoint.http)
-    try:
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        return response.status, response.read().decode()
-    finally:
-        connection.close()
+    status, answer = request(endpoint.http, "POST", path, body=body, timeout=60)
+    return status, answer.decode()
 
 
 def metric(endpoint: Endpoint, name: str, model: str = "ibuddha_chitchat") -> float:
     """The value of one of the engine's metrics."""
-    connection = UnixHTTP(endpoint.metrics)
-    try:
-        connection.request("GET", "/metrics")
-        text = connection.getresponse().read().decode()
-    finally:
-        connection.close()
+    _, page = request(endpoint.metrics, "GET", "/metrics", timeout=60)
+    text = page.decode()
     for line in text.splitlines():
         if line.startswith(f"{name}{{") and f'model="{model}"' in line:
             return float(line.rpartition(" ")[2])

@@ -21,7 +21,7 @@ import pytest
 
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Finished, Sampling, Token
-from tests.support.chat import ENDLESS, UnixHTTP, metric, timed_reply, together
+from tests.support.chat import ENDLESS, http_connection, metric, timed_reply, together
 
 pytestmark = pytest.mark.triton
 
@@ -148,7 +148,7 @@ def test_stop_before_the_first_token(server: Any, client: TritonClient, idle: fl
 
 
 def test_a_closed_http_connection_ends_the_computation(server: Any, idle: float) -> None:
-    connection = UnixHTTP(server.endpoint.http)
+    connection = http_connection(server.endpoint)
     sampling = json.dumps({"max_tokens": 480, "min_tokens": 480, **ENDLESS})
     body = {"text_input": "你好", "stream": True, "sampling_parameters": sampling}
     connection.request(
