@@ -84,12 +84,15 @@ class _Lines:
         self._last: tuple[str, int, int] = ("", 0, 0)
 
     def __call__(self, progress: docker_progress.Progress) -> None:
+        if progress.detail:
+            return  # what a step prints is for the window, which has the room
         if sys.stderr.isatty():
             print(f"\r\033[K{str(progress)[:100]}", end="", file=sys.stderr, flush=True)
             if progress.phase == "build" and progress.step == progress.steps:
                 print(file=sys.stderr)
             return
         now = (progress.phase, progress.step, progress.layers_done)
-        if now != self._last or progress.bytes_done == progress.bytes_total:
+        complete = 0 < progress.bytes_total == progress.bytes_done
+        if now != self._last or complete:
             self._last = now
             print(progress, file=sys.stderr, flush=True)

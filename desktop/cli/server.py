@@ -11,12 +11,11 @@ from pathlib import Path
 
 from desktop import paths
 from desktop.cli import image
-from desktop.launchers import LAUNCHERS, acquire, capture, current, wire
+from desktop.launchers import LAUNCHERS, acquire, capture, current
 from desktop.launchers.base import LaunchError, ServerState, ServerStatus
 from desktop.launchers.lease import SupervisorLease
-from desktop.launchers.supervised import connect_running, kept_launches, stop_kept
+from desktop.launchers.supervised import kept_launches, stop_running
 
-_STOP_WITHIN = 30.0
 # A first start may pull an image of many gigabytes.
 _START_WITHIN = 3 * 3600.0
 
@@ -115,25 +114,12 @@ def status(arguments: argparse.Namespace) -> int:
 def stop(arguments: argparse.Namespace) -> int:
     """Stop the server and wait until nothing of it is left."""
     try:
-        connection = connect_running()
+        stopped = stop_running()
     except LaunchError as error:
         return _complain(error)
-    if connection is None:
-        if stop_kept():
-            print("stopped")
-            return 0
+    if not stopped:
         print("no server is running", file=sys.stderr)
         return 1
-    with connection:
-        connection.settimeout(_STOP_WITHIN)
-        try:
-            wire.send(connection, {"do": "stop"})
-            for _ in wire.messages(connection):
-                pass
-        except TimeoutError:
-            return _complain(f"The server does not stop within {_STOP_WITHIN:.0f} seconds.")
-        except OSError:
-            pass  # the connection ended with the server
     print("stopped")
     return 0
 

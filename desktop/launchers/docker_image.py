@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import hashlib
 import io
 import re
@@ -15,12 +16,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import server_bundle
-from desktop.launchers.base import LaunchError
+from desktop.launchers.base import LaunchError, Progress
 from desktop.launchers.docker_errors import explain, failures
 from desktop.launchers.docker_progress import (
     Cancel,
     Layers,
-    Progress,
     ProgressCallback,
     Upload,
 )
@@ -208,6 +208,8 @@ def build(api: Any, recipe: Recipe, report: ProgressCallback, cancel: Cancel) ->
                 short = " ".join(found[3].split())[:60]
                 step = Progress("build", short, step=int(found[1]), steps=int(found[2]))
                 report(step)
+            elif text and step.steps:
+                report(dataclasses.replace(step, detail=" ".join(text.split())[:160]))
             last = text or last
     image = exists(api, tag)
     if not image:

@@ -5,38 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from desktop.launchers.base import LaunchError
+from desktop.launchers.base import LaunchError, Progress, Report
 
 
 class Cancelled(LaunchError):
     """The user does not want it any more."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far an image is. ``phase``: upload (of what it is built from), pull or build. Bytes are
-    those known so far: an engine tells a layer's size when it begins with it."""
-
-    phase: str
-    message: str = ""
-    bytes_done: int = 0
-    bytes_total: int = 0
-    layers_done: int = 0
-    layers: int = 0
-    step: int = 0
-    steps: int = 0
-
-    def __str__(self) -> str:
-        if self.phase == "upload":
-            return f"sending {_mib(self.bytes_done)} of {_mib(self.bytes_total)} to Docker"
-        if self.phase == "pull":
-            told = f"{_mib(self.bytes_done)} of {_mib(self.bytes_total)}"
-            return f"pulling: {told}, {self.layers_done} of {self.layers} layers"
-        return f"building: step {self.step} of {self.steps} ({self.message})"
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -105,6 +83,26 @@ class Layers:
         )
 
 
+class Throttled:
+    """Hands an image's progress on to ``report``, its target before it: every new step at once,
+    the bytes in between a few times a second, since an engine tells of each layer ten times."""
+
+    def __init__(self, report: Report, target: str, seconds: float = 0.2) -> None:
+        self._report = report
+        self._target = target
+        self._seconds = seconds
+        self._told: tuple[str, int, int] | None = None
+        self._at = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        place = (progress.phase, progress.step, progress.layers_done)
+        now = time.monotonic()
+        if place == self._told and now - self._at < self._seconds:
+            return
+        self._told, self._at = place, now
+        self._report(f"{self._target} image: {progress}", progress)
+
+
 @dataclass
 class Upload:
     """The build context as it goes to the engine."""
@@ -133,7 +131,3 @@ class Upload:
         if before >> 24 != self.sent >> 24 or (self.sent == self.size and block):
             self.report(Progress("upload", bytes_done=self.sent, bytes_total=self.size))
         return block
-
-
-def _mib(size: int) -> str:
-    return f"{size / (1 << 20):.0f} MiB"

@@ -23,7 +23,7 @@ from desktop.launchers import (
     guardian,
     health,
 )
-from desktop.launchers.base import LaunchError
+from desktop.launchers.base import LaunchError, Report
 from desktop.launchers.docker_errors import engine_problem, explain, failures, words
 from desktop.launchers.docker_process import DockerProcess
 from desktop.launchers.embedded_server import check_rendered
@@ -73,7 +73,7 @@ class DockerServer:
 
     # -- before it runs -----------------------------------------------------------------------
 
-    def prepare(self, report: Callable[[str], None]) -> repository.Rendered:
+    def prepare(self, report: Report) -> repository.Rendered:
         report("looking for a Docker engine")
         engine = self._engine = docker_engine.connect(self._options.engine)
         if not engine.local:
@@ -99,9 +99,7 @@ class DockerServer:
     def keep(self) -> None:
         guardian.keep(self._folders.run)
 
-    def _choose_device(
-        self, engine: docker_engine.Engine, report: Callable[[str], None]
-    ) -> tuple[str, bool]:
+    def _choose_device(self, engine: docker_engine.Engine, report: Report) -> tuple[str, bool]:
         """The image to run, and whether on a GPU that a container of it really sees."""
         device = self._options.device
         if device == "cpu":
@@ -121,17 +119,17 @@ class DockerServer:
                 raise
             self.reason += f"; on the CPU: {error}"
             return self._ensure_image("cpu", report), False
-        self.reason += f"; on {', '.join(names)}"
+        self.reason += f"; on the GPU: {', '.join(names)}"
         return image, True
 
-    def _ensure_image(self, target: str, report: Callable[[str], None]) -> str:
+    def _ensure_image(self, target: str, report: Report) -> str:
         assert self._engine is not None
         recipe = docker_image.Recipe(**{**self._options.recipe, "target": target})
         return docker_image.ensure(
             self._engine.api,
             recipe,
             self._options.image,
-            lambda progress: report(f"{target} image: {progress}"),
+            docker_progress.Throttled(report, target),
             self._cancel,
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from desktop import paths
 from desktop.launchers import guardian, tritonserver
-from desktop.launchers.base import LaunchError
+from desktop.launchers.base import LaunchError, Report
 from desktop.launchers.prerequisites import TritonWheel, find_triton
 from desktop.launchers.server_process import STOP_WITHIN, Outcome, ServerOptions
 from desktop.launchers.tritonserver import Folders, install_backends, new_endpoint
@@ -69,7 +69,7 @@ class EmbeddedServer:
         self._launch_id = launch_id
         self._wheel: TritonWheel | None = None
 
-    def prepare(self, report: Callable[[str], None]) -> repository.Rendered:
+    def prepare(self, report: Report) -> repository.Rendered:
         report("preparing the model repository")
         self._wheel = find_triton()
         weights = {}

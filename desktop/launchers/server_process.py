@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from desktop.launchers.base import Report
 from desktop.triton.types import Endpoint
 from server_bundle.repository import Rendered
 
@@ -89,7 +90,7 @@ class Server(Protocol):
     launcher: str
     reason: str
 
-    def prepare(self, report: Callable[[str], None]) -> Rendered:
+    def prepare(self, report: Report) -> Rendered:
         """Get everything ready, in a thread of its own; ``report`` takes the progress in words.
         Raises :class:`LaunchError` where no server can be had."""
         ...

@@ -178,6 +178,26 @@ def connect_running() -> socket.socket | None:
     return None
 
 
+def stop_running(why: str = "", timeout: float = 30.0) -> bool:
+    """Stop this user's server, whoever uses it, and wait until nothing of it is left; whether
+    there was one. ``why`` is told to its other holders. Raises :class:`LaunchError` where it does
+    not stop within ``timeout`` seconds."""
+    connection = connect_running()
+    if connection is None:
+        return stop_kept()
+    with connection:
+        connection.settimeout(timeout)
+        try:
+            wire.send(connection, {"do": "stop", "why": why})
+            for _ in wire.messages(connection):
+                pass
+        except TimeoutError:
+            raise LaunchError(f"The server does not stop within {timeout:.0f} seconds.") from None
+        except OSError:
+            pass  # the connection ended with the server
+    return True
+
+
 def kept_launches() -> list[Path]:
     """The launches of containers that were told to outlive their supervisor, and did."""
     if sys.platform != "linux":

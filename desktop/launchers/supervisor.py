@@ -24,7 +24,7 @@ from typing import Any
 
 from desktop import paths
 from desktop.launchers import guardian, wire
-from desktop.launchers.base import LaunchError, ServerState, ServerStatus
+from desktop.launchers.base import LaunchError, Progress, ServerState, ServerStatus
 from desktop.launchers.capture import BoundedLog
 from desktop.launchers.embedded_server import EmbeddedServer
 from desktop.launchers.generation import Generation
@@ -136,8 +136,8 @@ class Supervisor:
     async def _prepare_and_run(self) -> None:
         loop = asyncio.get_running_loop()
 
-        def report(message: str) -> None:
-            loop.call_soon_threadsafe(lambda: self.publish(message=message))
+        def report(message: str, progress: Progress | None = None) -> None:
+            loop.call_soon_threadsafe(lambda: self.publish(message=message, progress=progress))
 
         self.publish(state=ServerState.STARTING, models={}, pid=0, endpoint=Endpoint(""))
         self._preparing = asyncio.ensure_future(asyncio.to_thread(self.server.prepare, report))
@@ -193,7 +193,9 @@ class Supervisor:
 
     def publish(self, **changes: Any) -> None:
         """Change the status and push it to everybody connected."""
-        status = dataclasses.replace(self.status, **changes)
+        # Progress is of what the message tells, and goes with it.
+        forgotten = {"progress": None} if "message" in changes else {}
+        status = dataclasses.replace(self.status, **{**forgotten, **changes})
         if status == self.status:
             return
         self.status = status
@@ -254,7 +256,7 @@ class Supervisor:
             case "stop":
                 self.keep = False
                 self._watchers.add(writer)
-                self._end("tritalk server stop")
+                self._end(str(message.get("why") or "tritalk server stop"))
             case other:
                 writer.write(wire.encode({"error": f"unknown command {other!r}"}))
 

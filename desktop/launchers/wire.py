@@ -2,9 +2,9 @@
 
 A holder sends ``{"do": "lease", "listen": "unix"}`` (its open connection is the lease; with
 ``options``, and ``launcher`` where the user insists on one, it takes no other server),
-``{"do": "watch"}`` (statuses without a lease), ``{"do": "keep"}`` or ``{"do": "stop"}``. The
-supervisor answers with ``{"status": {…}}`` on every change, ``{"ended": true}`` where it is already
-stopping and gives no lease, or ``{"error": "…"}``.
+``{"do": "watch"}`` (statuses without a lease), ``{"do": "keep"}`` or ``{"do": "stop"}`` (with
+``why``, which the other holders are told). The supervisor answers with ``{"status": {…}}`` on every
+change, ``{"ended": true}`` where it is already stopping and gives no lease, or ``{"error": "…"}``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from desktop.launchers.base import ServerState, ServerStatus
+from desktop.launchers.base import Progress, ServerState, ServerStatus
 from desktop.triton.types import Endpoint
 
 CONTROL = "control"
@@ -38,6 +38,7 @@ def status_from_json(data: dict[str, Any]) -> ServerStatus:
         endpoint=Endpoint(data["grpc"], data["http"], data["metrics"], data["headers"]),
         models=data["models"],
         pid=data["pid"],
+        progress=Progress(**data["progress"]) if data.get("progress") else None,
     )
 
 

@@ -10,12 +10,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from desktop import settings
+from desktop.launchers import supervised
 from desktop.launchers.base import Lease, ServerState, ServerStatus
+from desktop.settings import Settings
 from desktop.triton.client import ChatStream, TritonClient
 from desktop.triton.types import (
     Endpoint,
@@ -91,11 +95,14 @@ class ServerSession(QObject):
         client: Callable[[Endpoint], Client] = TritonClient,
         parent: QObject | None = None,
         builtin: Callable[[], Lease] | None = None,
+        stop: Callable[[str], object] = supervised.stop_running,
     ) -> None:
         super().__init__(parent)
         self.background = background
-        self._acquire = acquire
+        self._as_set = self._acquire = acquire
         self._builtin = builtin
+        self._stop = stop
+        self._settings: Settings | None = None
         self._new_client = client
         self._status = ServerStatus("", "", ServerState.STARTING)
         self._lease: Lease | None = None
@@ -123,6 +130,40 @@ class ServerSession(QObject):
             attempt = self._attempt
         self._set_status(attempt, ServerStatus("", "", ServerState.STARTING))
         self.background.run(lambda task: self._take_lease(attempt))
+
+    def stop(self, why: str = "it was stopped in the window") -> None:
+        """Stop the server, whoever else uses it; of one that somebody else runs, let go. Also
+        ends a start that is under way. Returns at once."""
+        self._end(why, again=False)
+
+    def restart(self, *, as_set: bool = True) -> None:
+        """Stop the server and start it again, as the settings have it by now (unless ``as_set`` is
+        false: then as it was acquired last). Returns at once."""
+        if as_set:
+            self._acquire = self._as_set
+        self._end("it is restarted", again=True)
+
+    @property
+    def started_with(self) -> Settings | None:
+        """The settings when the server was last asked for; None before, or with a wrong file."""
+        with self._changed:
+            return self._settings
+
+    def _end(self, why: str, *, again: bool) -> None:
+        with self._changed:
+            self._attempt += 1
+            attempt = self._attempt
+            before = self._status
+        stopping = replace(
+            before, state=ServerState.STOPPING, message=f"stopping: {why}", progress=None
+        )
+        self._set_status(attempt, stopping)
+
+        def work(task: Task) -> None:
+            if self._end_server(attempt, stopping, why) and again:
+                self._take_lease(attempt)
+
+        self.background.run(work)
 
     def can_use_builtin(self) -> bool:
         """Whether a failed server can be replaced by the built-in Triton."""
@@ -203,11 +244,38 @@ class ServerSession(QObject):
 
     # On workers and on the lease's own thread.
 
-    def _take_lease(self, attempt: int) -> None:
+    def _end_server(self, attempt: int, status: ServerStatus, why: str) -> bool:
+        """Whether nothing of it is left."""
+        self._drop_client()
+        self._drop_lease()
+        try:
+            if status.launcher != "remote":
+                self._stop(why)
+        except Exception as error:
+            log.exception("the server could not be stopped")
+            failed = replace(status, state=ServerState.FAILED, message=str(error))
+            self._set_status(attempt, failed)
+            return False
+        stopped = ServerStatus(
+            status.launcher, status.reason, ServerState.STOPPED, f"stopped: {why}"
+        )
+        self._set_status(attempt, stopped)
+        return True
+
+    def _drop_lease(self) -> None:
         with self._changed:
             old, self._lease = self._lease, None
         if old is not None:
             old.close()
+
+    def _take_lease(self, attempt: int) -> None:
+        self._drop_lease()
+        try:
+            wanted = settings.load()
+        except settings.SettingsError:
+            wanted = None  # acquiring says so, or needs none
+        with self._changed:
+            self._settings = wanted
         try:
             lease = self._acquire()
         except Exception as error:
@@ -215,7 +283,12 @@ class ServerSession(QObject):
             self._set_status(attempt, ServerStatus("", "", ServerState.FAILED, str(error)))
             return
         with self._changed:
-            self._lease = lease
+            late = attempt != self._attempt
+            if not late:
+                self._lease = lease
+        if late:  # given up for another attempt in the meantime
+            lease.close()
+            return
         heard = threading.Event()
 
         def changed(status: ServerStatus) -> None:
