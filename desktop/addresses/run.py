@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from desktop.addresses.answering import (
+    EMPTY,
+    AddressClient,
+    Result,
+    answer_all,
+    not_text,
+    result_of,
+)
 from desktop.addresses.journal import Journal, fingerprint
 from desktop.addresses.tables import Table, plain
 from desktop.addresses.text_files import is_broken
 from desktop.addresses.writers import EXCEL_ROWS, WRITERS, format_of
 from desktop.triton.client import TritonClient
-from desktop.triton.types import InvalidInput, ParsedAddress, ServerUnavailable, TritalkError
+from desktop.triton.types import InvalidInput, ServerUnavailable
 
-# How long a server may stay away before the run ends, and how often one row may bring it down.
+# How long a server may stay away before the run ends.
 PATIENCE = 120.0
-_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -121,30 +127,28 @@ class FileRun:
         tell: Callable[[], None],
         cancelled: Callable[[], bool],
     ) -> None:
-        attempts = 0
-        stuck = -1
-        while journal.done < self.table.total:
-            try:
-                # A connection of its own: gRPC waits ever longer, up to two minutes, before it
-                # tries a broken one again.
-                with TritonClient(client.endpoint) as connection:
-                    for result in self._answers(connection, journal.done):
-                        journal.add(result)
-                        tell()
-                        if cancelled():
-                            return
-            except ServerUnavailable as error:
-                attempts = attempts + 1 if journal.done == stuck else 1
-                stuck = journal.done
-                if attempts > _ATTEMPTS:
-                    journal.add({"error": f"the server failed on this address: {error}"})
-                else:
-                    # A server that is back may still be loading its models.
-                    _wait_ready(client, error, cancelled, pause=2.0**attempts / 2)
-                if cancelled():
-                    return
+        def add(result: Result) -> None:
+            journal.add(result)
+            tell()
 
-    def _answers(self, client: TritonClient, first: int) -> Iterator[dict[str, Any]]:
+        def connect(error: ServerUnavailable | None, pause: float) -> TritonClient:
+            if error is not None:
+                # A server that is back may still be loading its models.
+                _wait_ready(client, error, cancelled, pause)
+            # A connection of its own: gRPC waits ever longer, up to two minutes, before it tries a
+            # broken one again.
+            return TritonClient(client.endpoint)
+
+        answer_all(
+            lambda connection: self._answers(connection, journal.done),
+            add,
+            lambda: journal.done,
+            self.table.total,
+            connect,
+            cancelled,
+        )
+
+    def _answers(self, client: AddressClient, first: int) -> Iterator[Result]:
         """The results from that row on, in order. Raises ServerUnavailable where the row is not to
         blame."""
         rows = islice(self.table.rows(), first, None)
@@ -153,29 +157,19 @@ class FileRun:
             if not any(map(plain, row)):
                 yield {}
             elif not (text := plain(row[self.column])):
-                yield {"error": "The address is empty."}
+                yield {"error": EMPTY}
             else:
                 answer = next(answers)
                 if is_broken(text):
-                    yield {"error": f"The address is not {self.table.encoding.upper()} text."}
+                    yield {"error": not_text(self.table.encoding)}
                 else:
-                    yield _result(answer)
+                    yield result_of(answer)
 
     def _write(self, journal: Journal) -> None:
         with WRITERS[self.format](self.output, self.table.columns) as writer:
             for row, result in zip(self.table.rows(), journal.results(), strict=True):
                 writer.write(row, result)
             writer.commit()
-
-
-def _result(answer: ParsedAddress | TritalkError) -> dict[str, Any]:
-    if isinstance(answer, ParsedAddress):
-        result = asdict(answer)
-        del result["text"]
-        return result
-    if isinstance(answer, InvalidInput):
-        return {"error": str(answer)}
-    raise answer
 
 
 def _wait_ready(

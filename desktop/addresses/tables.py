@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ Cell = Any
 """str, or in a spreadsheet also int, float, bool, datetime or None."""
 
 _SAMPLE = 200
+_CHECK_EVERY = 500
 _EXACT = (
     "地址", "详细地址", "收货地址", "收件地址", "收件人地址", "收货人地址", "原始地址", "完整地址",
     "address", "full_address", "addr", "text",
@@ -29,10 +30,16 @@ _NAMED = re.compile(r"地址|住址|address|addr", re.IGNORECASE)
 _ADDRESS = re.compile(r"[省市区县镇乡村路街巷弄号栋幢座楼层室苑园]|街道|大道|小区")
 
 
+class Cancelled(Exception):
+    """Reading was given up because somebody asked for it."""
+
+
 @dataclass(frozen=True)
 class Table:
     """``path`` as a table. ``rows()`` reads it anew each time and holds one row at a time.
 
+    ``header``: whether the first record names the columns, where a person has said so. Reading ends
+    with :class:`Cancelled` soon after ``cancelled()`` is true.
     Raises InvalidInput, with one sentence for a person, from :meth:`open` and from reading.
     """
 
@@ -40,9 +47,11 @@ class Table:
     kind: str
     encoding: str
     delimiter: str
+    header: bool | None = None
+    cancelled: Callable[[], bool] = lambda: False
 
     @classmethod
-    def open(cls, path: Path) -> Table:
+    def open(cls, path: Path, cancelled: Callable[[], bool] = lambda: False) -> Table:
         text_files.check_readable(path)
         kind = path.suffix.lower()
         if kind == ".tab":
@@ -51,20 +60,33 @@ class Table:
             known = ", ".join(SUFFIXES)
             raise InvalidInput(f"{path} is of no known kind; known are {known} files")
         if kind == ".xlsx":
-            table = cls(path, kind, "", "")
+            table = cls(path, kind, "", "", None, cancelled)
         else:
             encoding = text_files.detect_encoding(path)
             delimiter = {".tsv": "\t", ".txt": ""}.get(kind)
             if delimiter is None:
                 delimiter = text_files.find_delimiter(path, encoding)
-            table = cls(path, kind, encoding, delimiter)
+            table = cls(path, kind, encoding, delimiter, None, cancelled)
         if table.total == 0:
             raise InvalidInput(f"{path} holds no rows")
+        return table
+
+    def with_header(self, header: bool) -> Table:
+        """The same with its first record said to name the columns, or not to. The file is not read
+        again."""
+        table = replace(self, header=header)
+        table.__dict__.update({k: v for k, v in self.__dict__.items() if k in ("_extent", "_head")})
         return table
 
     # -- reading ---------------------------------------------------------------------------------
 
     def _records(self) -> Iterator[list[Cell]]:
+        for number, record in enumerate(self._all_records()):
+            if number % _CHECK_EVERY == 0 and self.cancelled():
+                raise Cancelled
+            yield record
+
+    def _all_records(self) -> Iterator[list[Cell]]:
         if self.kind == ".xlsx":
             yield from _sheet(self.path)
         elif self.kind == ".txt":
@@ -91,6 +113,8 @@ class Table:
     def has_header(self) -> bool:
         """Whether the first record names columns: short words, one of which says address; or all
         different, without digits, and none of them an address."""
+        if self.header is not None:
+            return self.header
         if self.kind == ".txt":
             return bool(self._head) and plain(self._head[0][0]).lower() in _EXACT
         names = [plain(cell) for cell in self._head[0]]

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from desktop.addresses.answering import Result
 from desktop.addresses.tables import Cell, plain
 from desktop.triton.types import InvalidInput
 
@@ -24,6 +25,8 @@ ENTITY_TYPES = (
     "cellno", "floorno", "roomno",
 )  # fmt: skip
 DIVISION_COLUMNS = ("province", "city", "district", "town", "code", "confidence", "candidates")
+# Behind them where results may have been corrected by hand.
+CORRECTED_COLUMN = "corrected"
 RESULT_COLUMNS = (*DIVISION_COLUMNS, *(f"entity_{t}" for t in ENTITY_TYPES), "error")
 
 # What a spreadsheet would take for a formula (OWASP's list, and the full-width forms); a plain
@@ -32,10 +35,6 @@ _FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*%?")
 _SEPARATOR = " | "
 EXCEL_ROWS = 1_048_576
-
-Result = dict[str, Any]
-"""``{"entities", "division", "candidates"}`` as ``address_parser`` answers, ``{"error": …}``, or
-empty for a row without content."""
 
 
 def format_of(output: Path, wanted: str | None) -> str:
@@ -48,10 +47,10 @@ def format_of(output: Path, wanted: str | None) -> str:
     return found
 
 
-def result_columns(original: Sequence[str]) -> list[str]:
+def result_columns(original: Sequence[str], corrections: bool = False) -> list[str]:
     """The names of the added columns; one that the file has already gets ``parsed_`` before it."""
     names = []
-    for name in RESULT_COLUMNS:
+    for name in (*RESULT_COLUMNS, CORRECTED_COLUMN) if corrections else RESULT_COLUMNS:
         while name in original:
             name = f"parsed_{name}"  # noqa: PLW2901
         names.append(name)
@@ -87,16 +86,28 @@ def printable(text: str) -> str:
 
 class Writer(ABC):
     """Writes rows to a file of its own beside ``output``; :meth:`commit` moves it there. Left
-    without a commit, it removes it."""
+    without a commit, it removes it. ``corrections``: results with ``corrected`` are told apart."""
 
-    def __init__(self, output: Path, columns: Sequence[str]) -> None:
+    def __init__(self, output: Path, columns: Sequence[str], corrections: bool = False) -> None:
         self.output = output
         self.columns = list(columns)
+        self.corrections = corrections
         self.partial = output.with_name(f".{output.name}.writing")
         self._committed = False
 
     @abstractmethod
     def write(self, row: Sequence[Cell], result: Result) -> None: ...
+
+    def names(self) -> list[str]:
+        """The heading."""
+        return [*self.columns, *result_columns(self.columns, self.corrections)]
+
+    def cells(self, row: Sequence[Cell], result: Result) -> list[Cell]:
+        """A row and its result under that heading."""
+        cells = [*row, *result_cells(result)]
+        if self.corrections:
+            cells.append("yes" if result.get("corrected") else "")
+        return cells
 
     @abstractmethod
     def _finish(self) -> None:
@@ -127,8 +138,8 @@ class Writer(ABC):
 class _TextWriter(Writer):
     encoding = "utf-8"
 
-    def __init__(self, output: Path, columns: Sequence[str]) -> None:
-        super().__init__(output, columns)
+    def __init__(self, output: Path, columns: Sequence[str], corrections: bool = False) -> None:
+        super().__init__(output, columns, corrections)
         self.stream: IO[str] = self.partial.open("w", encoding=self.encoding, newline="")
 
     def _finish(self) -> None:
@@ -146,14 +157,13 @@ class CsvWriter(_TextWriter):
 
     encoding = "utf-8-sig"
 
-    def __init__(self, output: Path, columns: Sequence[str]) -> None:
-        super().__init__(output, columns)
+    def __init__(self, output: Path, columns: Sequence[str], corrections: bool = False) -> None:
+        super().__init__(output, columns, corrections)
         self._csv = csv.writer(self.stream)
-        names = [*self.columns, *result_columns(self.columns)]
-        self._csv.writerow([self._safe(name) for name in names])
+        self._csv.writerow([self._safe(name) for name in self.names()])
 
     def write(self, row: Sequence[Cell], result: Result) -> None:
-        self._csv.writerow([self._safe(cell) for cell in (*row, *result_cells(result))])
+        self._csv.writerow([self._safe(cell) for cell in self.cells(row, result)])
 
     @staticmethod
     def _safe(cell: Cell) -> str:
@@ -169,8 +179,8 @@ class JsonWriter(_TextWriter):
     """An array; each element has ``row`` (the original cells by column), and ``entities``,
     ``division``, ``candidates`` or ``error``."""
 
-    def __init__(self, output: Path, columns: Sequence[str]) -> None:
-        super().__init__(output, columns)
+    def __init__(self, output: Path, columns: Sequence[str], corrections: bool = False) -> None:
+        super().__init__(output, columns, corrections)
         self._separator = "[\n"
 
     def write(self, row: Sequence[Cell], result: Result) -> None:
@@ -190,17 +200,17 @@ class JsonWriter(_TextWriter):
 class XlsxWriter(Writer):
     """One sheet, written row by row. Text is stored as text, so that nothing is computed."""
 
-    def __init__(self, output: Path, columns: Sequence[str]) -> None:
-        super().__init__(output, columns)
+    def __init__(self, output: Path, columns: Sequence[str], corrections: bool = False) -> None:
+        super().__init__(output, columns, corrections)
         import openpyxl
 
         self._book = openpyxl.Workbook(write_only=True)
         self._sheet = self._book.create_sheet("addresses")
         self._sheet.freeze_panes = "A2"
-        self._sheet.append([self._cell(n) for n in (*columns, *result_columns(columns))])
+        self._sheet.append([self._cell(name) for name in self.names()])
 
     def write(self, row: Sequence[Cell], result: Result) -> None:
-        self._sheet.append([self._cell(cell) for cell in (*row, *result_cells(result))])
+        self._sheet.append([self._cell(cell) for cell in self.cells(row, result)])
 
     def _cell(self, value: Cell) -> Any:
         if not isinstance(value, str):
