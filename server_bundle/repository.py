@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from server_bundle.chitchat.folder import served_limits
+
 SOURCE = Path(__file__).resolve().parent / "model_repository"
 
 # A model that calls another through BLS names it in a parameter of its config.
@@ -46,7 +48,8 @@ def render(
 
     ``chat_model`` and ``address_model`` are folders of weights, ``run_dir`` a private folder that
     lives as long as the server; in each ``config.pbtxt`` they replace ``@CHAT_MODEL@``,
-    ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``. ``device`` is ``cpu`` or ``gpu``; on GPUs the models
+    ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``, and what the chat model allows replaces
+    ``@CONTEXT_TOKENS@`` and the like. ``device`` is ``cpu`` or ``gpu``; on GPUs the models
     that only call others stay on the CPU. ``gpus``: how many of the server's GPUs to use, 0 for
     all. ``instances``: instances a model (on each device), 1 where it is not named. ``seen_as``:
     where the server, in a container, sees a folder. A model that cannot be served is reported in
@@ -68,6 +71,7 @@ def render(
             ("@RUN_DIR@", run_dir),
         )
     }
+    values |= {f"@{name.upper()}@": value for name, value in served_limits(chat_model).items()}
     names, problems = [], {}
     folders = sorted(p for p in source.iterdir() if p.is_dir()) if source.is_dir() else []
     for folder in folders:

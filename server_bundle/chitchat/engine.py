@@ -53,6 +53,7 @@ class Request:
         ids: the prompt's token ids, 1 to context - 1 of them.
         types: its token types, as many, or None for a model without.
         reply_type: the token type of every token of the reply.
+        reply_prefix: the tokens at the prompt's end that belong to the reply already.
         is_cancelled: asked before every step; must be quick.
     """
 
@@ -62,6 +63,7 @@ class Request:
     parameters: SamplingParameters
     sink: Sink
     is_cancelled: Callable[[], bool] = lambda: False
+    reply_prefix: Sequence[int] = ()
 
 
 @dataclass
@@ -217,7 +219,8 @@ class Engine:
             request.sink.fail(f"the chat model could not read the prompt: {error}")
             return
         self.figures.prompt_tokens += len(request.ids)
-        row = _Row(request, RowState(request.parameters, request.ids), len(request.ids), -1)
+        state = RowState(request.parameters, request.ids, prefix=request.reply_prefix)
+        row = _Row(request, state, len(request.ids), -1)
         self._rows.append(row)
         self.figures.running = len(self._rows)
         (sampled,) = sample(logits[None], [row.state], self.vocabulary)

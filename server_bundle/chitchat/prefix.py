@@ -81,3 +81,16 @@ def reply_type(ids: list[int], layout: PromptLayout) -> int:
     if layout.speakers is None:
         return 0
     return ids[-1] if ids[-1] in layout.speakers else layout.speakers[1]
+
+
+def reply_prefix(ids: list[int], layout: PromptLayout) -> list[int]:
+    """What the prompt holds of the reply already: the tokens after the one that opened it.
+
+    In CDial-GPT's layout that is the reply speaker's token, in GPT2-chitchat's the last ``[SEP]``.
+    Empty where the prompt ends with the user's own words.
+    """
+    openers = layout.speakers or (layout.sep,)
+    start = next((i for i in range(len(ids) - 1, -1, -1) if ids[i] in openers), -1)
+    if start < 0 or (layout.speakers and ids[start] != reply_type(ids, layout)):
+        return []
+    return ids[start + 1 :]

@@ -116,7 +116,12 @@ class PromptLayout:
         return self.tokens[token].removeprefix("##") if 0 <= token < len(self.tokens) else ""
 
     def encode(
-        self, history: Sequence[str], text: str, reserve: int, reply_prefix: str = ""
+        self,
+        history: Sequence[str],
+        text: str,
+        reserve: int,
+        reply_prefix: str = "",
+        opening: Sequence[str] = (),
     ) -> Prompt:
         """The prompt for a reply to ``text``.
 
@@ -124,22 +129,18 @@ class PromptLayout:
             history: earlier turns, oldest first, user and bot in turn; oldest pairs are dropped
                 until ``reserve`` tokens of the context are left for the reply.
             reply_prefix: how the reply begins; the prompt ends with it, of the reply's own type.
+            opening: turns before the history, user and bot in turn, that are never dropped (a
+                persona).
 
         Raises:
-            InvalidPrompt: a turn is empty, the history does not alternate, ``text`` alone is
-                too long, or ``reply_prefix`` leaves no room to go on.
+            InvalidPrompt: a turn is empty, history or opening do not alternate, ``text`` alone or
+                with the opening is too long, or ``reply_prefix`` leaves no room to go on.
         """
-        if len(history) % 2:
-            raise InvalidPrompt(
-                f"history must hold user and bot turns in pairs, but it has {len(history)} turns"
-            )
+        turns = self._encode_turns(history, "history")
+        lead = self._encode_turns(opening, "opening")
         current = self.encode_text(text)
         if not current:
             raise InvalidPrompt("the message is empty; write something first")
-        turns = [self.encode_text(turn) for turn in history]
-        for i, turn in enumerate(turns):
-            if not turn:
-                raise InvalidPrompt(f"turn {i + 1} of the history is empty")
         prefix = self.encode_text(reply_prefix)
         reserve = min(reserve, self.context // 2)
         room = self.context - len(prefix) - reserve - 2  # [CLS] and the token opening the reply
@@ -157,6 +158,15 @@ class PromptLayout:
                 )
             room = len(current) + 1
         used = len(current) + 1
+        if lead:
+            taken = sum(map(len, lead)) + len(lead)
+            if used + taken + len(prefix) > longest - 16:
+                raise InvalidPrompt(
+                    f"the opening has {taken - len(lead):,} characters, which leaves no room for "
+                    f"this message; shorten one of them"
+                )
+            room = max(room, used + taken)
+            used += taken
         kept: list[list[int]] = []
         for i in range(len(turns) - 2, -1, -2):  # by pairs, so that the first is always the user's
             cost = len(turns[i]) + len(turns[i + 1]) + 2
@@ -164,7 +174,18 @@ class PromptLayout:
                 break
             used += cost
             kept[:0] = turns[i : i + 2]
-        return self._assemble([*kept, current], prefix, dropped=len(turns) - len(kept))
+        return self._assemble([*lead, *kept, current], prefix, dropped=len(turns) - len(kept))
+
+    def _encode_turns(self, turns: Sequence[str], name: str) -> list[list[int]]:
+        if len(turns) % 2:
+            raise InvalidPrompt(
+                f"{name} must hold user and bot turns in pairs, but it has {len(turns)} turns"
+            )
+        encoded = [self.encode_text(turn) for turn in turns]
+        for i, turn in enumerate(encoded):
+            if not turn:
+                raise InvalidPrompt(f"turn {i + 1} of the {name} is empty")
+        return encoded
 
     def _assemble(self, turns: list[list[int]], prefix: list[int], dropped: int) -> Prompt:
         ids = [self.cls]

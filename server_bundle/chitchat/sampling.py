@@ -25,11 +25,17 @@ _HEAD = 256
 
 @dataclass
 class RowState:
-    """One reply's sampling state. Its random numbers depend on nothing but its own seed."""
+    """One reply's sampling state. Its random numbers depend on nothing but its own seed.
+
+    ``prefix`` is what the prompt holds of the reply already: no n-gram is repeated across the seam,
+    but only what is new counts as ``reply``.
+    """
 
     parameters: SamplingParameters
     prompt: Sequence[int]
     reply: list[int] = field(default_factory=list)
+    prefix: Sequence[int] = ()
+    _text: list[int] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
     _ngrams: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
 
@@ -38,15 +44,21 @@ class RowState:
         self._random = np.random.Generator(np.random.Philox(self.parameters.seed))
         if self.parameters.repetition_penalty != 1.0:
             self._seen.update(self.prompt)
+        for token in self.prefix:
+            self._note(token)
 
     def uniform(self) -> float:
         return float(self._random.random())
 
     def append(self, token: int) -> None:
         self.reply.append(token)
+        self._note(token)
+
+    def _note(self, token: int) -> None:
+        self._text.append(token)
         n = self.parameters.no_repeat_ngram_size
-        if n and len(self.reply) >= n:
-            gram = tuple(self.reply[-n:])
+        if n and len(self._text) >= n:
+            gram = tuple(self._text[-n:])
             self._ngrams.setdefault(gram[:-1], set()).add(gram[-1])
         if self.parameters.repetition_penalty != 1.0:
             self._seen.add(token)
@@ -58,9 +70,9 @@ class RowState:
             banned.append(vocabulary.stop)  # a reply has at least one token
         n = self.parameters.no_repeat_ngram_size
         if n == 1:
-            banned.extend(self.reply)
-        elif n and len(self.reply) >= n - 1:
-            banned.extend(self._ngrams.get(tuple(self.reply[-(n - 1) :]), ()))
+            banned.extend(self._text)
+        elif n and len(self._text) >= n - 1:
+            banned.extend(self._ngrams.get(tuple(self._text[-(n - 1) :]), ()))
         return banned
 
     def penalised(self) -> list[int]:

@@ -28,7 +28,8 @@ _RETURNS = (
 
 @dataclass(frozen=True)
 class TextRequest:
-    """One request as the vLLM backend reads it, with our ``history`` and ``reply_prefix``."""
+    """One request as the vLLM backend reads it, with our ``opening``, ``history`` and
+    ``reply_prefix``."""
 
     text_input: str
     stream: bool
@@ -36,6 +37,7 @@ class TextRequest:
     sampling: dict[str, Any]
     history: list[str]
     reply_prefix: str
+    opening: list[str]
     returns: frozenset[str]
 
     @classmethod
@@ -67,6 +69,7 @@ class TextRequest:
             sampling=sampling,
             history=triton_io.strings(request, "history") or [],
             reply_prefix=triton_io.string(request, "reply_prefix") or "",
+            opening=triton_io.strings(request, "opening") or [],
             returns=frozenset(name for name in _RETURNS if triton_io.flag(request, name)),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,24 @@ def test_the_bundles_own_models_render(tmp_path: Path) -> None:
         "address_parser",
     }
     assert "@" not in "".join(path.read_text() for path in tmp_path.rglob("config.pbtxt"))
+
+
+def test_what_a_client_may_ask_for_is_told(tmp_path: Path) -> None:
+    config = "\n".join(
+        f'"@{name}@"' for name in ("CONTEXT_TOKENS", "VOCABULARY_SIZE", "SAMPLING_DEFAULTS")
+    )
+    make(tmp_path / "source", "a", config)
+    render(tmp_path)  # without weights nothing is told
+    served = tmp_path / "served" / "a" / "config.pbtxt"
+    assert served.read_text().splitlines()[:3] == ['""'] * 3
+    chat = tmp_path / "chat"
+    chat.mkdir()
+    (chat / "config.json").write_text('{"n_positions": 300, "vocab_size": 77}')
+    (chat / "generation_config.json").write_text('{"temperature": 0.5, "max_new_tokens": 40}')
+    render(tmp_path)
+    context, vocabulary, defaults, *_ = served.read_text().splitlines()
+    assert (context, vocabulary) == ('"300"', '"77"')
+    values = json.loads(json.loads(defaults))
+    assert values["temperature"] == 0.5
+    assert values["max_tokens"] == 40
+    assert "seed" not in values

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server_bundle.chitchat.prefix import InvalidRow, read_row, read_rows, reply_type
+from server_bundle.chitchat.prefix import InvalidRow, read_row, read_rows, reply_prefix, reply_type
 from server_bundle.chitchat.prompt import PromptLayout
 from tests.support.chat import MODEL
 
@@ -65,3 +67,15 @@ def test_the_reply_has_its_speakers_type() -> None:
     assert reply_type([0, 13086, 8, 13087], LAYOUT) == 13087
     assert reply_type([0, 13087, 8, 13086], LAYOUT) == 13086  # speakers swapped by trimming
     assert reply_type([0, 13086, 8], LAYOUT) == 13087  # the user spoke last
+
+
+def test_what_the_prompt_holds_of_the_reply() -> None:
+    asked = LAYOUT.encode(["你好", "嗨"], "累", 64)
+    assert reply_prefix(asked.ids, LAYOUT) == []
+    begun = LAYOUT.encode(["你好", "嗨"], "累", 64, "听起来")
+    assert reply_prefix(begun.ids, LAYOUT) == LAYOUT.encode_text("听起来")
+    assert reply_prefix(LAYOUT.encode_text("你好"), LAYOUT) == []
+    assert reply_prefix([0, 13086, 8, 9], LAYOUT) == []  # the user's own words
+    turns = dataclasses.replace(LAYOUT, speakers=None)
+    assert reply_prefix(turns.encode(["你好", "嗨"], "累", 64).ids, turns) == []
+    assert reply_prefix(turns.encode([], "累", 64, "听").ids, turns) == LAYOUT.encode_text("听")

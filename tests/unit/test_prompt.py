@@ -154,3 +154,44 @@ def test_a_vocabulary_without_a_special_token_is_refused(tmp_path: Path, missing
 def test_a_folder_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"vocab\.txt"):
         PromptLayout.from_folder(tmp_path)
+
+
+def test_the_opening_stays_when_the_history_is_dropped() -> None:
+    opening = ["我是一只猫", "喵"]
+    prompt = LAYOUT.encode(["你好" * 100, "嗨" * 60] * 2, "累", 64, opening=opening)
+    lead = [0, USER, *ids("我是一只猫"), BOT, *ids("喵")]
+    assert prompt.ids[: len(lead)] == lead
+    assert prompt.dropped_turns == 2
+    assert len(prompt.ids) + 64 <= 512
+    assert LAYOUT.encode([], "累", 64, opening=opening) == LAYOUT.encode(opening, "累", 64)
+
+
+@pytest.mark.parametrize(
+    ("opening", "complaint"),
+    [
+        (["我是一只猫"], "opening must hold user and bot turns in pairs, but it has 1 turns"),
+        (["我是一只猫", " "], "turn 2 of the opening is empty"),
+        (["好" * 400, "好" * 100], "the opening has 500 characters"),
+    ],
+)
+def test_an_opening_that_cannot_be_read(opening: list[str], complaint: str) -> None:
+    with pytest.raises(InvalidPrompt, match=complaint):
+        LAYOUT.encode([], "累", 64, opening=opening)
+
+
+@given(
+    opening=st.lists(st.text("好累", min_size=1, max_size=90), max_size=2),
+    history=st.lists(st.text("好累", min_size=1, max_size=200), max_size=6),
+    text=st.text("好累", min_size=1, max_size=300),
+    begun=st.text("好累", max_size=200),
+)
+def test_a_prompt_always_leaves_room_to_go_on(
+    opening: list[str], history: list[str], text: str, begun: str
+) -> None:
+    opening, history = opening[: len(opening) // 2 * 2], history[: len(history) // 2 * 2]
+    try:
+        prompt = LAYOUT.encode(history, text, 80, begun, opening)
+    except InvalidPrompt:
+        assert len(text) + len(begun) + sum(map(len, opening)) + len(opening) > 480
+        return
+    assert len(prompt.ids) < LAYOUT.context

@@ -125,3 +125,18 @@ def test_the_logits_handed_in_stay_as_they_are() -> None:
     before = raw.clone()
     sample(raw, [RowState(SamplingParameters(repetition_penalty=1.5), prompt=[9])], VOCABULARY)
     assert torch.equal(raw, before)
+
+
+def test_ngrams_are_not_repeated_across_the_seam_of_a_continued_reply() -> None:
+    parameters = SamplingParameters(no_repeat_ngram_size=2, min_tokens=3)
+    whole = RowState(parameters, prompt=[])
+    for token in (5, 6, 7, 5):
+        whole.append(token)
+    begun = RowState(parameters, prompt=[1, 5, 6, 7, 5], prefix=[5, 6, 7, 5])
+    assert 6 in whole.banned(VOCABULARY)
+    assert 6 in begun.banned(VOCABULARY)
+    assert begun.reply == []  # its length and its end count from here
+    assert VOCABULARY.stop in begun.banned(VOCABULARY)
+    single = RowState(SamplingParameters(no_repeat_ngram_size=1), prompt=[], prefix=[8, 9])
+    assert {8, 9} <= set(single.banned(VOCABULARY))
+    assert 4 not in RowState(parameters, prompt=[4, 4], prefix=[]).banned(VOCABULARY)

@@ -64,6 +64,7 @@ class TritonPythonModel:
             ids=ids,
             types=types if self.layout.speakers else None,
             reply_type=prefix.reply_type(ids, self.layout),
+            reply_prefix=prefix.reply_prefix(ids, self.layout),
             parameters=parameters,
             sink=sink,
             is_cancelled=(lambda: self.cancel.is_cancelled(key)) if key else sink.is_cancelled,

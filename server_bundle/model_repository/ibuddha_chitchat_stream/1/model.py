@@ -42,7 +42,11 @@ class TritonPythonModel:
                     context=self.layout.context,
                 )
                 prompt = self.layout.encode(
-                    text.history, text.text_input, parameters.max_tokens, text.reply_prefix
+                    text.history,
+                    text.text_input,
+                    parameters.max_tokens,
+                    text.reply_prefix,
+                    text.opening,
                 )
             except (triton_io.InvalidRequest, InvalidParameter, InvalidPrompt) as error:
                 client.fail(error)
