@@ -59,6 +59,7 @@ class Application(QObject):
         self.collector = GarbageCollector(lambda: conversation.working, self)
         window_state.restore(self.window, self.settings)
         self._reopen()
+        self.window.quit_asked.connect(self.qt.quit)
         rail = self.window.rail
         rail.theme_actions[self.theme.choice].setChecked(True)
         rail.language_actions[self.language.choice].setChecked(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
-from PySide6.QtGui import QFocusEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.launchers.base import ServerState, ServerStatus
@@ -24,6 +24,7 @@ from desktop.ui.message_view import MessageView
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.sampling_panel import SamplingPanel
 from desktop.ui.session import ServerSession
+from desktop.ui.shortcuts import bind
 from desktop.ui.token_explainer import TokenExplainer
 from desktop.ui.token_popover import TokenPopover
 from desktop.ui.transcript import Message, Role
@@ -142,26 +143,27 @@ class ChatPage(QWidget):
         self._draft_timer = QTimer(self, singleShot=True, interval=_DRAFT_MS)
         self._draft_timer.timeout.connect(self.save_draft)
         self.composer.edited.connect(self._draft_timer.start)
-        shortcuts = {
-            QKeySequence(QKeySequence.StandardKey.New): self._start_anew,
-            QKeySequence(QKeySequence.StandardKey.Find): self._search,
-            QKeySequence(Qt.Key.Key_Escape): self._escape,
-            QKeySequence(Qt.Key.Key_F2): self._rename_shown,
-            QKeySequence("Ctrl+B"): self.toggle_list,
-            QKeySequence("Ctrl+."): self.toggle_sampling,
-            QKeySequence("Ctrl+R"): self._regenerate_last,
-            QKeySequence("Ctrl+G"): self._continue_last,
-            QKeySequence("Ctrl+E"): self._edit_last,
-            QKeySequence("Ctrl+Shift+E"): panel.export_current,
-            QKeySequence("Ctrl+Shift+I"): self._import,
-            QKeySequence("Alt+Left"): self._previous_branch,
-            QKeySequence("Alt+Right"): self._next_branch,
-            QKeySequence("Ctrl+Z"): self.undo_notice.act,
-            QKeySequence("F8"): self._next_unsure,
-            QKeySequence("Shift+F8"): self._previous_unsure,
-        }
-        for keys, action in shortcuts.items():
-            QShortcut(keys, self, action)
+        bind(
+            self,
+            {
+                "new": self._start_anew,
+                "search": self._search,
+                "escape": self._escape,
+                "rename": self._rename_shown,
+                "list": self.toggle_list,
+                "sampling": self.toggle_sampling,
+                "regenerate": self._regenerate_last,
+                "continue": self._continue_last,
+                "edit": self._edit_last,
+                "export": panel.export_current,
+                "import": self._import,
+                "previous_version": self._previous_branch,
+                "next_version": self._next_branch,
+                "undo": self.undo_notice.act,
+                "next_unsure": self._next_unsure,
+                "previous_unsure": self._previous_unsure,
+            },
+        )
 
     def retranslate(self) -> None:
         self._titled()

@@ -55,6 +55,10 @@ class Conversation(QObject):
     """The conversation on screen, and replies under way in others. Lives on the GUI thread."""
 
     busy_changed = Signal(bool)
+    #: Whether a reply streams anywhere.
+    working_changed = Signal(bool)
+    #: A reply has ended, on screen or not: the conversation's id, and the message.
+    reply_ended = Signal(object, object)
     #: A message was not answered: the sentence to show, and the text to give back to the composer.
     refused = Signal(str, str)
     #: Another conversation is on screen.
@@ -291,6 +295,7 @@ class Conversation(QObject):
         )
         self._flush_timer.start()
         self.busy_changed.emit(True)
+        self.working_changed.emit(True)
 
     def _show_rows(self, message: Message) -> None:
         """Bring the screen up to date with the tree; counts of branches may have changed."""
@@ -367,6 +372,7 @@ class Conversation(QObject):
         snapshot = replace(message, tokens=[])
         self.archive.ask(lambda database: database.end_message(snapshot))
         self._set_idle(run)
+        self.reply_ended.emit(run.conversation, message)
 
     def _set_idle(self, run: Run) -> None:
         del self._runs[run.conversation]
@@ -374,6 +380,7 @@ class Conversation(QObject):
             self._flush_timer.stop()
         if run.tree is self.tree:
             self.busy_changed.emit(False)
+        self.working_changed.emit(self.working)
         self.saved.emit(run.conversation)
 
     def _give_back(self, run: Run, sentence: str) -> None:

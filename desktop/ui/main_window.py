@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance, Slot
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QShortcut
+from functools import partial
+
+from PySide6.QtCore import QEvent, QSize, Signal, SignalInstance, Slot
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -23,6 +25,7 @@ from desktop.ui.chat_page import ChatPage
 from desktop.ui.icons import icon
 from desktop.ui.server_page import ServerPage
 from desktop.ui.session import ServerSession
+from desktop.ui.shortcuts import bind
 from desktop.ui.status_bar import StatusBar
 
 PAGES = ("chat", "address", "server")
@@ -128,6 +131,9 @@ class Rail(QFrame):
 
 
 class MainWindow(QMainWindow):
+    #: End the program, also where closing the window would not.
+    quit_asked = Signal()
+
     def __init__(self, session: ServerSession, archive: Archive) -> None:
         super().__init__()
         self.session = session
@@ -157,12 +163,16 @@ class MainWindow(QMainWindow):
 
         self.rail.page_chosen.connect(self.show_page)
         session.status_changed.connect(self.status.show_status)
-        for number in range(len(PAGES)):
-            keys = QKeySequence(Qt.Modifier.CTRL | Qt.Key(Qt.Key.Key_1 + number))
-            shortcut = QShortcut(keys, self)
-            shortcut.setProperty("page", number)
-            shortcut.activated.connect(self._shortcut_page)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Quit), self, self.close)
+        self.commands = bind(
+            self,
+            {
+                "chat_page": partial(self.show_page, 0),
+                "address_page": partial(self.show_page, 1),
+                "server_page": partial(self.show_page, 2),
+                "close": self.close,
+                "quit": self.quit_asked.emit,
+            },
+        )
         self.status.show_status(session.status)
         self.show_page(0)
 
@@ -171,7 +181,3 @@ class MainWindow(QMainWindow):
         self.rail.select(number)
         self.pages.setCurrentIndex(number)
         (self.chat, self.address, self.server)[number].setFocus()
-
-    @Slot()
-    def _shortcut_page(self) -> None:
-        self.show_page(self.sender().property("page"))
