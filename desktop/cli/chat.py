@@ -44,12 +44,21 @@ def add_parser(commands: Any) -> None:
     )
     for name, (kind, explanation) in _NUMBERS.items():
         parser.add_argument(f"--{name}", type=kind, metavar="N", help=explanation)
+    parser.add_argument(
+        "--stop",
+        action="append",
+        metavar="TEXT",
+        help="the reply ends before this text; may be given up to 16 times",
+    )
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     names = (name.replace("-", "_") for name in _NUMBERS)
-    sampling = Sampling(**{name: getattr(arguments, name) for name in names})
+    sampling = Sampling(
+        **{name: getattr(arguments, name) for name in names},
+        stop=tuple(arguments.stop) if arguments.stop else None,
+    )
     show: Callable[[Token | Finished], None] = show_json if arguments.json else Terminal()
     if arguments.text is not None and not arguments.text.strip():
         raise InvalidInput("the message is empty; write something first")
@@ -133,7 +142,13 @@ class Terminal:
             figures.append(f"first after {event.seconds_to_first_token * 1000:.0f} ms")
         if event.tokens_per_second is not None:
             figures.append(f"{event.tokens_per_second:.0f} tokens/s")
-        figures.append(event.finish_reason)
+        if event.dropped_turns:
+            figures.append(f"the {event.dropped_turns} oldest turns did not fit")
+        figures.append(
+            "a fixed answer, not the model's"
+            if event.finish_reason == "care"
+            else event.finish_reason
+        )
         print(f"\n({', '.join(figures)})", flush=True)
 
     def _token(self, token: Token) -> str:

@@ -60,6 +60,7 @@ _CHANNEL = [
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
 ]
+_NO_TOKEN = -1
 _GONE = "the Triton server does not answer; it may be restarting"
 
 
@@ -149,7 +150,7 @@ class ChatStream:
         first: float | None = None
         last = started
         reply: list[str] = []
-        num_input_tokens = 0
+        num_input_tokens = dropped_turns = 0
         reason = "cancelled"
         if not self._cancelled.is_set():
             client = connect(self._endpoint)
@@ -161,7 +162,7 @@ class ChatStream:
                         break
                     if isinstance(event, InferenceServerException):
                         raise to_error(event)
-                    num_input_tokens, token, ended = _read(event)
+                    num_input_tokens, dropped_turns, token, ended = _read(event)
                     if token is not None:
                         last = arrived
                         first = first or last
@@ -184,6 +185,7 @@ class ChatStream:
             tokens_per_second=(n - 1) / (last - first)
             if first and n > 1 and last > first
             else None,
+            dropped_turns=dropped_turns,
         )
 
     def _start(self, client: grpcclient.InferenceServerClient) -> None:
@@ -199,9 +201,13 @@ class ChatStream:
             raise ServerUnavailable(_GONE) from None
 
 
-def _read(result: Any) -> tuple[int, Token | None, str]:
-    """A response of the stream model: its prompt length, its token if any, its finish reason."""
+def _read(result: Any) -> tuple[int, int, Token | None, str]:
+    """A response of the stream model: the prompt's length, the turns left out of it, the token if
+    any, the finish reason."""
     num_input_tokens = int(result.as_numpy("num_input_tokens")[0])
+    dropped = result.as_numpy("dropped_turns")
+    dropped_turns = 0 if dropped is None else int(dropped[0])
+    text = result.as_numpy("text_output")[0].decode()
     reason = result.as_numpy("finish_reason")[0].decode()
     ids = result.as_numpy("token_id")
     token = None
@@ -215,13 +221,15 @@ def _read(result: Any) -> tuple[int, Token | None, str]:
             key=lambda a: -a.probability,
         )
         token = Token(
-            text=result.as_numpy("text_output")[0].decode(),
+            text=text,
             token_id=int(ids[0]),
             confidence=float(result.as_numpy("confidence")[0]),
             probability=float(result.as_numpy("probability")[0]),
             alternatives=tuple(alternatives),
         )
-    return num_input_tokens, token, "" if reason == "None" else reason
+    elif text:  # a fixed answer
+        token = Token(text, _NO_TOKEN, 1.0, 1.0)
+    return num_input_tokens, dropped_turns, token, "" if reason == "None" else reason
 
 
 class TritonClient:

@@ -41,7 +41,7 @@ class Sampling:
 
     temperature 0..2 (0 = greedy), top_p (0, 1], top_k 0..vocabulary (0 = off), max_tokens
     1..context, min_tokens 0..max_tokens, repetition_penalty [0.1, 2], no_repeat_ngram_size 0..16
-    (0 = off), seed 0..2**63-1.
+    (0 = off), seed 0..2**63-1, stop: the reply ends before the first of at most 16 texts.
     """
 
     temperature: float | None = None
@@ -52,8 +52,9 @@ class Sampling:
     repetition_penalty: float | None = None
     no_repeat_ngram_size: int | None = None
     seed: int | None = None
+    stop: tuple[str, ...] | None = None
 
-    def to_json(self) -> dict[str, float | int]:
+    def to_json(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if v is not None}
 
 
@@ -72,7 +73,8 @@ class Token:
 
     ``confidence`` is the chosen token's share after temperature, top-k and top-p (1 when greedy);
     ``probability`` its share in the plain softmax of the logits. ``alternatives`` are at least
-    five, likeliest first, the chosen token among them.
+    five, likeliest first, the chosen token among them. A fixed answer comes as one token with the
+    id -1, certain and without alternatives.
     """
 
     text: str
@@ -84,7 +86,12 @@ class Token:
 
 @dataclass(frozen=True)
 class Finished:
-    """The end of a reply. ``finish_reason``: ``stop``, ``length`` or ``cancelled``."""
+    """The end of a reply.
+
+    ``finish_reason``: ``stop``, ``length``, ``cancelled``, or ``care``: a fixed answer to a message
+    that speaks of suicide or self-harm, made by a rule and no model. ``dropped_turns`` of the
+    history, the oldest, did not fit into the context.
+    """
 
     finish_reason: str
     reply: str
@@ -92,6 +99,7 @@ class Finished:
     num_input_tokens: int
     seconds_to_first_token: float | None
     tokens_per_second: float | None
+    dropped_turns: int = 0
 
 
 @dataclass(frozen=True)

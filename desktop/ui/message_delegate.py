@@ -54,6 +54,8 @@ class MessageDelegate(QStyledItemDelegate):
         finished = message.finished
         if finished is None:
             return []
+        if finished.finish_reason == "care":  # no model made it, so there is nothing to measure
+            return [self.finish_words("care")]
         parts = [self.tr("%n token(s)", "", finished.tokens)]
         if finished.seconds_to_first_token is not None:
             parts.append(
@@ -67,6 +69,8 @@ class MessageDelegate(QStyledItemDelegate):
         if mean is not None:
             parts.append(self.tr("mean probability {0}").format(f"{mean:.2f}"))
         parts.append(self.finish_words(finished.finish_reason))
+        if finished.dropped_turns:
+            parts.append(self.tr("%n oldest turn(s) left out", "", finished.dropped_turns))
         return parts
 
     def _foot(self, message: Message, branch: tuple[int, int]) -> list[FootItem]:
@@ -96,6 +100,7 @@ class MessageDelegate(QStyledItemDelegate):
             "stop": self.tr("finished"),
             "length": self.tr("length limit reached"),
             "cancelled": self.tr("stopped"),
+            "care": self.tr("a fixed answer, not the model's"),
         }.get(reason, reason)
 
     def draw(

@@ -20,5 +20,12 @@
             <numerusform>%n tokens</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n oldest turn(s) left out</source>
+        <translation>
+            <numerusform>the oldest turn left out</numerusform>
+            <numerusform>%n oldest turns left out</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

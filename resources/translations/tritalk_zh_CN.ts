@@ -185,7 +185,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>Conversation</name>
     <message>
         <source>Type a message first.</source>
-        <extracomment>How the token that ends a reply is written among the alternatives. Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. A message was not answered: the sentence to show, and the text to give back to the composer. Another conversation is on screen. The conversation on screen has another title, or was begun. The list&apos;s row of a conversation changed: its id. Messages were deleted and can be brought back: how many. A row is worth looking at. None until the first message is sent.</extracomment>
+        <extracomment>How the token that ends a reply is written among the alternatives. Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. Whether a reply streams anywhere. A reply has ended, on screen or not: the conversation&apos;s id, and the message. A message was not answered: the sentence to show, and the text to give back to the composer. Another conversation is on screen. The conversation on screen has another title, or was begun. The list&apos;s row of a conversation changed: its id. Messages were deleted and can be brought back: how many. A row is worth looking at. None until the first message is sent.</extracomment>
         <translation>请先输入消息。</translation>
     </message>
     <message>
@@ -367,6 +367,12 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <source>mean probability {0}</source>
         <translation>平均概率 {0}</translation>
     </message>
+    <message numerus="yes">
+        <source>%n oldest turn(s) left out</source>
+        <translation>
+            <numerusform>最早的 %n 轮未能放入</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Edit</source>
         <translation>编辑</translation>
@@ -394,6 +400,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>stopped</source>
         <translation>已停止</translation>
+    </message>
+    <message>
+        <source>a fixed answer, not the model&apos;s</source>
+        <translation>固定回复，并非模型生成</translation>
     </message>
 </context>
 <context>
@@ -685,6 +695,17 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>ShortcutSheet</name>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Everything else is in the command palette: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TokenPopover</name>
     <message>
         <source>(end)</source>
@@ -737,6 +758,170 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Exported conversation (*.json)</source>
         <translation>导出的对话 (*.json)</translation>
+    </message>
+</context>
+<context>
+    <name>commands</name>
+    <message>
+        <source>Window</source>
+        <extracomment>In the order of the sheet.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation type="unfinished">消息</translation>
+    </message>
+    <message>
+        <source>Addresses</source>
+        <translation type="unfinished">地址解析</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation type="unfinished">服务器</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation type="unfinished">外观</translation>
+    </message>
+    <message>
+        <source>Command palette</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to the chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to the addresses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the introduction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep running in the tray when closed: on, off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close the window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation type="unfinished">新对话</translation>
+    </message>
+    <message>
+        <source>Search all conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export the conversation</source>
+        <translation type="unfinished">导出对话</translation>
+    </message>
+    <message>
+        <source>Import a conversation</source>
+        <translation type="unfinished">导入对话</translation>
+    </message>
+    <message>
+        <source>Show or hide the conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show or hide the sampling panel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the reply, or leave what is open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Regenerate the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit the last message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <translation type="unfinished">上一个版本</translation>
+    </message>
+    <message>
+        <source>Next version</source>
+        <translation type="unfinished">下一个版本</translation>
+    </message>
+    <message>
+        <source>Undo deleting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next unsure passage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous unsure passage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Parse the clipboard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light theme</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Dark theme</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Follow the system&apos;s theme</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language: Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language: English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language: follow the system</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -121,7 +121,8 @@ class EngineCaller:
     def _request(
         self, ids: list[int], types: list[int], parameters: SamplingParameters, key: str
     ) -> Any:
-        values = {k: v for k, v in asdict(parameters).items() if v is not None}
+        # Stop strings are looked for here, in text; the engine knows token ids only.
+        values = {k: v for k, v in asdict(parameters).items() if v is not None and k != "stop"}
         values["cancel_key"] = key
         return pb_utils.InferenceRequest(
             model_name=self.engine,

@@ -32,6 +32,8 @@ class SamplingParameters:
         no_repeat_ngram_size: no n-gram of this length occurs twice in a reply; 0 is off.
         seed: 0 to 2**63 - 1; None draws one.
         logprobs: how many alternatives accompany each token, 5 to 20.
+        stop: the reply ends before the first of these texts, at most 16 of 1 to 64 characters. For
+            models that answer in text; the engine's own callers look for them themselves.
         cancel_key: where a calling model says that it wants no more of the reply (cancel.py).
     """
 
@@ -44,6 +46,7 @@ class SamplingParameters:
     no_repeat_ngram_size: int = 0
     seed: int | None = None
     logprobs: int = 5
+    stop: tuple[str, ...] = ()
     cancel_key: str = ""
 
 
@@ -59,7 +62,9 @@ _BOUNDS: dict[str, tuple[type, float, float | None, bool]] = {
     "seed": (int, 0, 2**63 - 1, True),
     "logprobs": (int, 0, 20, True),
 }
-NAMES = tuple(_BOUNDS)
+NAMES = (*_BOUNDS, "stop")
+_STOP_STRINGS = 16
+_STOP_LENGTH = 64
 
 
 def _number(name: str, value: Any, kind: type) -> float | int:
@@ -82,6 +87,29 @@ def _number(name: str, value: Any, kind: type) -> float | int:
     if not math.isfinite(number):
         raise complaint
     return number
+
+
+def _stop_strings(value: Any) -> tuple[str, ...]:
+    """One string or a list of them, as vLLM takes ``stop``."""
+    values = [value] if isinstance(value, str) else [] if value is None else value
+    if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
+        raise InvalidParameter("stop must be a string or a list of strings")
+    if len(values) > _STOP_STRINGS or not all(1 <= len(v) <= _STOP_LENGTH for v in values):
+        raise InvalidParameter(
+            f"stop takes at most {_STOP_STRINGS} strings of 1 to {_STOP_LENGTH} characters"
+        )
+    return tuple(values)
+
+
+def without_stop(parameters: SamplingParameters) -> SamplingParameters:
+    """The same for a model that answers in token ids.
+
+    Raises:
+        InvalidParameter: stop strings are given.
+    """
+    if parameters.stop:
+        raise InvalidParameter("stop strings need a model that answers in text")
+    return parameters
 
 
 def parse(
@@ -107,6 +135,9 @@ def parse(
             if not isinstance(value, str):
                 raise InvalidParameter("cancel_key must be a string")
             checked[name] = value
+            continue
+        if name == "stop":
+            checked[name] = _stop_strings(value)
             continue
         if name not in _BOUNDS:
             raise InvalidParameter(
@@ -177,6 +208,7 @@ def from_generation_config(
         "cancel_key",
         "seed",
         "logprobs",
+        "stop",
     }
     chosen = {k: v for k, v in config.items() if k in names and v is not None}
     if config.get("max_new_tokens") is not None:

@@ -16,6 +16,7 @@ import triton_python_backend_utils as pb_utils
 from server_bundle.chitchat import triton_io
 from server_bundle.chitchat.caller import Step
 from server_bundle.chitchat.prompt import PromptLayout
+from server_bundle.chitchat.stop import StopScanner
 
 _RETURNS = (
     "return_finish_reason",
@@ -76,33 +77,60 @@ class TextRequest:
 
 @dataclass
 class TextReply:
-    """Collects steps into responses: one a step when streaming, one in all otherwise."""
+    """Collects steps into responses: one a step when streaming, one in all otherwise.
+
+    ``dropped_turns`` of the history did not fit into the context.
+    """
 
     request: TextRequest
-    num_input_tokens: int
     layout: PromptLayout
-    _steps: list[Step] = field(default_factory=list)
-    _reason: str = ""
+    num_input_tokens: int = 0
+    dropped_turns: int = 0
+    stop: tuple[str, ...] = ()
+    _steps: list[tuple[Step, str]] = field(default_factory=list)
     _cumulative: float = 0.0
+    _stops: StopScanner[Step] = field(init=False)
+    ended: bool = field(default=False, init=False)
 
-    def add(self, step: Step) -> bool:
-        """Take a step in; true if a response is due."""
+    def __post_init__(self) -> None:
+        self._stops = StopScanner(self.stop)
+
+    def add(self, step: Step) -> list[list[Any]]:
+        """Take a step in; the output tensors of each response that is due now.
+
+        The last of them is the final response where :attr:`ended` is true afterwards.
+        """
         if step.token is not None:
-            self._steps.append(step)
-            self._cumulative += _log(step.probability)
-        self._reason = step.finish_reason
-        return self.request.stream or bool(step.finish_reason)
-
-    def take(self) -> list[Any]:
-        """The output tensors of the response that is due."""
+            self._steps += self._stops.push(step, self.layout.text(step.token))
+        reason = "stop" if self._stops.matched else step.finish_reason
+        if reason:
+            self._steps += self._stops.flush()
+        self.ended = bool(reason)
         steps, self._steps = self._steps, []
-        text = "".join(self.layout.text(s.token) for s in steps if s.token is not None)
+        if not self.request.stream:
+            if not reason:
+                self._steps = steps
+                return []
+            return [self._response(steps, reason)]
+        due = [self._response([each], "") for each in steps[:-1]]
+        if steps or reason:
+            due.append(self._response(steps[-1:], reason))
+        return due
+
+    def fixed(self, text: str, reason: str) -> list[Any]:
+        """The output tensors of a whole reply that no model made."""
+        return self._response([], reason, text)
+
+    def _response(self, pairs: list[tuple[Step, str]], reason: str, text: str = "") -> list[Any]:
+        steps = [step for step, _ in pairs]
+        self._cumulative += sum(_log(step.probability) for step in steps)
+        text += "".join(piece for _, piece in pairs)
         if self.request.prepend_input:
             text = self.request.text_input + text
         returns = self.request.returns
         outputs = [_strings("text_output", text)]
         if "return_finish_reason" in returns:
-            outputs.append(_strings("finish_reason", self._reason or "None"))
+            outputs.append(_strings("finish_reason", reason or "None"))
         if "return_cumulative_logprob" in returns:
             outputs.append(
                 pb_utils.Tensor("cumulative_logprob", np.array([self._cumulative], np.float32))
@@ -113,6 +141,9 @@ class TextReply:
         if "return_num_input_tokens" in returns:
             outputs.append(
                 pb_utils.Tensor("num_input_tokens", np.array([self.num_input_tokens], np.uint32))
+            )
+            outputs.append(
+                pb_utils.Tensor("dropped_turns", np.array([self.dropped_turns], np.uint32))
             )
         if "return_num_output_tokens" in returns:
             outputs.append(pb_utils.Tensor("num_output_tokens", np.array([len(steps)], np.uint32)))

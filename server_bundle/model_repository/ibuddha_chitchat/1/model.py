@@ -10,7 +10,12 @@ from server_bundle.chitchat.cancel import CancelReader, InvalidCancelKey
 from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
 from server_bundle.chitchat.metrics import EngineMetrics
-from server_bundle.chitchat.parameters import InvalidParameter, SamplingParameters, parse
+from server_bundle.chitchat.parameters import (
+    InvalidParameter,
+    SamplingParameters,
+    parse,
+    without_stop,
+)
 from server_bundle.chitchat.prompt import PromptLayout
 from server_bundle.chitchat.responder import Responder
 from server_bundle.chitchat.settings import EngineSettings
@@ -50,12 +55,13 @@ class TritonPythonModel:
     def read(self, request, client):
         inputs = [triton_io.array(request, f"INPUT__{i}") for i in range(3)]
         ids, types = prefix.read_row(*inputs, self.layout.vocabulary.size, self.engine.context)
-        parameters = parse(
+        parsed = parse(
             triton_io.sampling_values(request),
             SamplingParameters(),
             vocab_size=self.layout.vocabulary.size,
             context=self.engine.context,
         )
+        parameters = without_stop(parsed)
         key = parameters.cancel_key
         if key:
             self.cancel.check(key)

@@ -9,7 +9,12 @@ import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat import prefix, triton_io
 from server_bundle.chitchat.caller import EngineCaller, EngineFailed
-from server_bundle.chitchat.parameters import InvalidParameter, SamplingParameters, parse
+from server_bundle.chitchat.parameters import (
+    InvalidParameter,
+    SamplingParameters,
+    parse,
+    without_stop,
+)
 from server_bundle.chitchat.prompt import PromptLayout
 
 
@@ -36,13 +41,14 @@ class TritonPythonModel:
     def read(self, request):
         inputs = [triton_io.array(request, f"INPUT__{i}") for i in range(3)]
         size, context = self.layout.vocabulary.size, self.layout.context
-        parameters = parse(
+        parsed = parse(
             triton_io.sampling_values(request),
             SamplingParameters(),
             vocab_size=size,
             context=context,
         )
-        return prefix.read_rows(*inputs, size, context), replace(parameters, cancel_key="")
+        parameters = replace(without_stop(parsed), cancel_key="")
+        return prefix.read_rows(*inputs, size, context), parameters
 
     def decode(self, answer, row, ids, types, parameters):
         tokens, confidences = [], []

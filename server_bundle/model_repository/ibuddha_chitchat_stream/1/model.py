@@ -4,7 +4,7 @@ import json
 
 import triton_python_backend_utils as pb_utils
 
-from server_bundle.chitchat import triton_io
+from server_bundle.chitchat import care, triton_io
 from server_bundle.chitchat.caller import EngineCaller, EngineFailed
 from server_bundle.chitchat.folder import read_json
 from server_bundle.chitchat.parameters import (
@@ -35,6 +35,11 @@ class TritonPythonModel:
             client = triton_io.Client(request)
             try:
                 text = TextRequest.read(request)
+                if care.speaks_of_suicide(text.text_input):  # no model is asked about that
+                    reply = TextReply(text, self.layout)
+                    words = care.answer(text.text_input)
+                    client.send(reply.fixed(words, care.FINISH_REASON), final=True)
+                    continue
                 parameters = parse(
                     text.sampling,
                     self.defaults,
@@ -51,15 +56,20 @@ class TritonPythonModel:
             except (triton_io.InvalidRequest, InvalidParameter, InvalidPrompt) as error:
                 client.fail(error)
                 continue
-            reply = TextReply(text, len(prompt.ids), self.layout)
+            reply = TextReply(
+                text, self.layout, len(prompt.ids), prompt.dropped_turns, parameters.stop
+            )
             self.caller.pool.submit(self.answer, client, reply, prompt, parameters)
 
     def answer(self, client, reply, prompt, parameters):
         types = prompt.types or [0] * len(prompt.ids)
         try:
             for step in self.caller.reply(prompt.ids, types, parameters, client):
-                if reply.add(step):
-                    client.send(reply.take(), final=bool(step.finish_reason))
+                due = reply.add(step)
+                for i, outputs in enumerate(due, start=1):
+                    client.send(outputs, final=reply.ended and i == len(due))
+                if reply.ended:  # at a stop string the engine itself would go on
+                    break
         except EngineFailed as error:
             client.fail(error, pb_utils.TritonError.UNAVAILABLE)
         except Exception as error:  # sending failed: the client is gone, and reply() was closed
