@@ -188,3 +188,46 @@ def _value(where: str, default: Any, value: Any) -> Any:
         wanted = "true or false" if isinstance(default, bool) else "a text"
         raise SettingsError(f"{where} is {wanted}, not {value!r}.")
     return value
+
+
+def overridden(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The settings that the environment decides, such as ``docker.memory``, and its variables."""
+    env = os.environ if environment is None else environment
+    names = {name: f"TRITALK_{name.replace('.', '_').upper()}" for name in names_of()}
+    return {name: variable for name, variable in names.items() if variable in env}
+
+
+def names_of() -> list[str]:
+    """The names of all settings: ``device``, ``docker.memory`` and so on."""
+    names = []
+    for each in dataclasses.fields(Settings):
+        default = getattr(Settings(), each.name)
+        if dataclasses.is_dataclass(default):
+            names += [f"{each.name}.{inner.name}" for inner in dataclasses.fields(default)]
+        else:
+            names.append(each.name)
+    return names
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of ``docker.memory`` and the like."""
+    value: Any = settings
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def changed(settings: Settings, name: str, value: Any) -> Settings:
+    """``settings`` with another value of ``docker.memory`` and the like."""
+    outer, _, inner = name.partition(".")
+    if inner:
+        value = dataclasses.replace(getattr(settings, outer), **{inner: value})
+    return dataclasses.replace(settings, **{outer: value})
+
+
+def with_environment(settings: Settings, environment: Mapping[str, str] | None = None) -> Settings:
+    """``settings`` as they are in force here. Raises :class:`SettingsError`."""
+    env = os.environ if environment is None else environment
+    data = json.loads(json.dumps(dataclasses.asdict(settings)))
+    found: Settings = _read(Settings, data, "", env)
+    return found
