@@ -8,29 +8,25 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
+from desktop.store import convert
 from desktop.store.records import (
     ChatSettings,
     ConversationInfo,
     Message,
-    Role,
     SearchHit,
     Stage,
     StoredConversation,
 )
-from desktop.triton.types import Alternative, Finished, Sampling, Token
+from desktop.triton.types import Alternative, Token
 
 # What was deleted can be taken back for this long at least; after that it goes with the next start.
 _UNDO_SECONDS = 3600.0
-_PREVIEW = 80
-# Characters of a search hit's line before the word: the line is narrow.
-_BEFORE = 6
 
 _INFO = f"""
     c.id, c.title,
-    coalesce((SELECT substr(m.text, 1, {_PREVIEW}) FROM message m
+    coalesce((SELECT substr(m.text, 1, {convert.PREVIEW}) FROM message m
               WHERE m.conversation = c.id AND m.deleted IS NULL AND m.text != ''
               ORDER BY m.id DESC LIMIT 1), ''),
     c.created, c.updated, c.pinned
@@ -78,48 +74,54 @@ class Database:
             " ORDER BY c.pinned DESC, c.updated DESC, c.id DESC LIMIT ? OFFSET ?",
             (limit, offset),
         )
-        return [_info(row) for row in rows]
+        return [convert.info(row) for row in rows]
 
     def info(self, conversation: int) -> ConversationInfo | None:
         row = self._sql.execute(
             f"SELECT {_INFO} FROM conversation c WHERE c.id = ? AND c.deleted IS NULL",
             (conversation,),
         ).fetchone()
-        return _info(row) if row else None
+        return convert.info(row) if row else None
 
     def load(self, conversation: int) -> StoredConversation | None:
         """Every message that is not deleted, without tokens; None where there is none such."""
         info = self.info(conversation)
         if info is None:
             return None
-        draft, settings, root = self._sql.execute(
-            "SELECT draft, settings, active_root FROM conversation WHERE id = ?", (conversation,)
+        draft, root, *settings = self._sql.execute(
+            "SELECT draft, active_root, settings, persona, model FROM conversation WHERE id = ?",
+            (conversation,),
         ).fetchone()
         rows = self._sql.execute(
             "SELECT id, parent, active_child, role, text, stage, error, finish_reason,"
-            " input_tokens, seconds_to_first_token, tokens_per_second, mean_probability,"
+            " input_tokens, seconds_to_first_token, tokens_per_second, mean_probability, model,"
             " (SELECT count(*) FROM token t WHERE t.message = message.id)"
             " FROM message WHERE conversation = ? AND deleted IS NULL ORDER BY id",
             (conversation,),
         )
         return StoredConversation(
-            info, tuple(_message(row) for row in rows), root, draft, _read_settings(settings)
+            info,
+            tuple(convert.message(row) for row in rows),
+            root,
+            draft,
+            convert.read_settings(*settings),
         )
 
     def create(self, info: ConversationInfo, settings: ChatSettings | None = None) -> None:
         with self.transaction() as sql:
             sql.execute(
-                "INSERT INTO conversation (id, title, created, updated, pinned, settings)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO conversation (id, title, created, updated, pinned)"
+                " VALUES (?, ?, ?, ?, ?)",
                 (
                     info.id,
-                    _clean(info.title),
+                    convert.clean(info.title),
                     info.created or time.time(),
                     info.updated or time.time(),
                     info.pinned,
-                    _write_settings(settings),
                 ),
             )
+            if settings is not None:
+                self.save_settings(info.id, settings)
 
     def adopt(
         self,
@@ -140,16 +142,19 @@ class Database:
             self._set(info.id, "updated", info.updated)
 
     def rename(self, conversation: int, title: str) -> None:
-        self._set(conversation, "title", _clean(title))
+        self._set(conversation, "title", convert.clean(title))
 
     def pin(self, conversation: int, pinned: bool) -> None:
         self._set(conversation, "pinned", pinned)
 
     def save_draft(self, conversation: int, draft: str) -> None:
-        self._set(conversation, "draft", _clean(draft))
+        self._set(conversation, "draft", convert.clean(draft))
 
     def save_settings(self, conversation: int, settings: ChatSettings) -> None:
-        self._set(conversation, "settings", _write_settings(settings))
+        with self.transaction():
+            self._set(conversation, "settings", convert.write_settings(settings))
+            self._set(conversation, "persona", convert.clean(settings.persona))
+            self._set(conversation, "model", convert.clean(settings.model))
 
     def delete(self, conversation: int) -> None:
         """Out of sight; :meth:`restore` brings it back until some later start."""
@@ -168,8 +173,9 @@ class Database:
         """A message with the tokens it has, below its parent, as the branch that is shown."""
         with self.transaction() as sql:
             sql.execute(
-                "INSERT INTO message (id, conversation, parent, active_child, role, text, stage)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO message"
+                " (id, conversation, parent, active_child, role, text, stage, model)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     message.id,
                     conversation,
@@ -177,8 +183,9 @@ class Database:
                     message.active_child,
                     message.role,
                     # A reply's text grows with its tokens.
-                    "" if message.tokens else _clean(message.text),
+                    "" if message.tokens else convert.clean(message.text),
                     message.stage,
+                    convert.clean(message.model),
                 ),
             )
             if message.tokens:
@@ -195,7 +202,7 @@ class Database:
                 message,
                 position + number,
                 token.token_id,
-                _clean(token.text),
+                convert.clean(token.text),
                 None if math.isnan(token.confidence) else token.confidence,
                 token.probability,
                 json.dumps(
@@ -210,7 +217,7 @@ class Database:
             sql.executemany("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
             sql.execute(
                 "UPDATE message SET text = text || ?, stage = ? WHERE id = ?",
-                (_clean("".join(t.text for t in tokens)), Stage.STREAMING, message),
+                (convert.clean("".join(t.text for t in tokens)), Stage.STREAMING, message),
             )
 
     def end_message(self, message: Message) -> None:
@@ -219,16 +226,17 @@ class Database:
         with self.transaction() as sql:
             sql.execute(
                 "UPDATE message SET stage = ?, error = ?, finish_reason = ?, input_tokens = ?,"
-                " seconds_to_first_token = ?, tokens_per_second = ?, mean_probability = ?"
-                " WHERE id = ?",
+                " seconds_to_first_token = ?, tokens_per_second = ?, mean_probability = ?,"
+                " model = ? WHERE id = ?",
                 (
                     message.stage,
-                    _clean(message.error),
+                    convert.clean(message.error),
                     finished.finish_reason if finished else None,
                     finished.num_input_tokens if finished else 0,
                     finished.seconds_to_first_token if finished else None,
                     finished.tokens_per_second if finished else None,
                     message.mean_probability,
+                    convert.clean(message.model),
                     message.id,
                 ),
             )
@@ -292,10 +300,10 @@ class Database:
         Chinese words are, and make the file four times as large; a scan of 200,000 messages of 30
         characters took 50 ms where that was tried.
         """
-        words = [_clean(word) for word in query.split()]
+        words = [convert.clean(word) for word in query.split()]
         if not words:
             return []
-        patterns = [f"%{_escape(word)}%" for word in words]
+        patterns = [f"%{convert.escape(word)}%" for word in words]
         titles = " AND ".join("c.title LIKE ? ESCAPE '\\'" for _ in words)
         texts = " AND ".join("m.text LIKE ? ESCAPE '\\'" for _ in words)
         rows = self._sql.execute(
@@ -312,7 +320,10 @@ class Database:
         # A title says nothing more where the message it was made of is there too.
         told = {row[0] for row in rows if row[6] is not None}
         rows = [row for row in rows if row[6] is not None or row[0] not in told][:limit]
-        return [SearchHit(_info(row[:6]), row[6], _snippet(row[7], words[0])) for row in rows]
+        return [
+            SearchHit(convert.info(row[:6]), row[6], convert.snippet(row[7], words[0]))
+            for row in rows
+        ]
 
     # Settings.
 
@@ -327,58 +338,3 @@ class Database:
                 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (name, json.dumps(value)),
             )
-
-
-def _clean(text: str) -> str:
-    """Text as SQLite can keep it: half surrogates are replaced, NUL would end it."""
-    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
-
-
-def _escape(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _snippet(text: str, word: str) -> str:
-    """A line around the first place of ``word``."""
-    flat = " ".join(text.split())
-    at = max(0, flat.lower().find(word.lower()) - _BEFORE)
-    return ("…" if at else "") + flat[at : at + _PREVIEW]
-
-
-def _info(row: Sequence[Any]) -> ConversationInfo:
-    identity, title, preview, created, updated, pinned = row
-    return ConversationInfo(identity, title, preview, created, updated, bool(pinned))
-
-
-def _message(row: Sequence[Any]) -> Message:
-    identity, parent, child, role, text, stage, error, reason, n_in, first, rate, mean, n = row
-    finished = Finished(reason, text, n, n_in, first, rate) if reason else None
-    return Message(
-        Role(role),
-        text,
-        Stage(stage),
-        finished=finished,
-        error=error,
-        id=identity,
-        parent=parent,
-        active_child=child,
-        mean_probability=mean,
-        tokens_loaded=n == 0,
-    )
-
-
-def _write_settings(settings: ChatSettings | None) -> str:
-    return json.dumps(asdict(settings)) if settings is not None else ""
-
-
-def _read_settings(text: str) -> ChatSettings | None:
-    """Fields that this version does not know are left out, so that nothing makes a conversation
-    unreadable."""
-    try:
-        data = json.loads(text) if text else None
-        if data is None:
-            return None
-        known = {k: v for k, v in data.get("sampling", {}).items() if k in vars(Sampling())}
-        return ChatSettings(Sampling(**known), int(data.get("history_turns", 2)))
-    except (ValueError, TypeError, AttributeError):
-        return None

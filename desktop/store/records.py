@@ -56,6 +56,8 @@ class Message:
     active_child: int | None = None
     mean_probability: float | None = None
     tokens_loaded: bool = True
+    #: The chat model that made a reply; empty where that was not noted.
+    model: str = ""
     revision: int = 0
 
 
@@ -77,11 +79,31 @@ DEFAULT_HISTORY_TURNS = 2
 
 @dataclass(frozen=True)
 class ChatSettings:
-    """How a conversation's replies are drawn. ``history_turns``: exchanges before the message that
-    the model is given."""
+    """How a conversation's replies come about.
+
+    ``history_turns``: exchanges before the message that the model is given. ``persona``: an opening
+    that the person writes, a line a turn (:func:`opening_turns`). ``model``: the chat model's name,
+    empty for the first one that is served.
+    """
 
     sampling: Sampling = field(default_factory=Sampling)
     history_turns: int = DEFAULT_HISTORY_TURNS
+    persona: str = ""
+    model: str = ""
+
+
+#: How the model's side of a persona ends where the person wrote none.
+_AGREED = "嗯，好的。"
+
+
+def opening_turns(persona: str) -> tuple[str, ...]:
+    """The turns that a persona is to the model, user and model in turn.
+
+    A line is a turn, the person's first. The layouts of chitchat models know turns in pairs only,
+    so that a last line without an answer is given one.
+    """
+    turns = tuple(line.strip() for line in persona.splitlines() if line.strip())
+    return turns if len(turns) % 2 == 0 else (*turns, _AGREED)
 
 
 #: What a new conversation begins with: the shipped model's own defaults, spelt out.

@@ -61,6 +61,11 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE conversation ADD COLUMN persona TEXT NOT NULL DEFAULT '';
+    ALTER TABLE conversation ADD COLUMN model TEXT NOT NULL DEFAULT '';
+    ALTER TABLE message ADD COLUMN model TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 # How long another program's hold on the file is waited for in one go.

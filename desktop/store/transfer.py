@@ -1,12 +1,13 @@
 """A conversation as a file: JSON with everything (and back), Markdown and HTML to be read.
 
 JSON, version 1: ``{"format": "tritalk-conversation", "version": 1, "title", "created", "updated",
-"settings": {"sampling", "history_turns"}, "messages": [...]}``. A message has ``parent`` (the index
-of an earlier message, null for a first one), ``shown`` (whether it is on the path that was shown),
-``role`` (user, reply), ``text``, ``stage``, ``error``, ``finish_reason``, ``input_tokens``,
-``seconds_to_first_token``, ``tokens_per_second`` and, for replies, ``tokens``: ``text``, ``id``,
-``confidence`` (null: chosen by hand), ``probability``, ``alternatives`` as ``[text, id,
-probability]``. Times are seconds since 1970.
+"settings": {"sampling", "history_turns", "persona", "model"}, "messages": [...]}``. A message has
+``parent`` (the index of an earlier message, null for a first one), ``shown`` (whether it is on the
+path that was shown), ``role`` (user, reply), ``text`` and, for replies, ``stage``, ``error``,
+``model``, ``finish_reason``, ``input_tokens``, ``seconds_to_first_token``, ``tokens_per_second``,
+``tokens``: ``text``, ``id``, ``confidence`` (null: chosen by hand), ``probability``,
+``alternatives`` as ``[text, id, probability]``. Times are seconds since 1970. ``persona`` and
+``model`` may be missing.
 """
 
 from __future__ import annotations
@@ -148,6 +149,7 @@ def _message_to_json(message: Message, places: dict[int, int], shown: bool) -> d
         data |= {
             "stage": message.stage,
             "error": message.error,
+            "model": message.model,
             "finish_reason": finished.finish_reason if finished else None,
             "input_tokens": finished.num_input_tokens if finished else 0,
             "seconds_to_first_token": finished.seconds_to_first_token if finished else None,
@@ -203,7 +205,12 @@ def _from_data(data: dict[str, Any]) -> Conversation:
     info = ConversationInfo(
         new_id(), str(data["title"]), created=_number(data["created"]), updated=now
     )
-    settings = ChatSettings(Sampling(**known), _whole(data["settings"]["history_turns"]))
+    settings = ChatSettings(
+        Sampling(**known),
+        _whole(data["settings"]["history_turns"]),
+        str(data["settings"].get("persona", "")),
+        str(data["settings"].get("model", "")),
+    )
     return Conversation(info, settings, tuple(messages), tuple(path))
 
 
@@ -226,6 +233,7 @@ def _message_from_data(data: dict[str, Any], parent: int | None) -> Message:
     if message.stage in (Stage.WAITING, Stage.STREAMING):
         message.stage = Stage.INTERRUPTED
     message.error = str(data["error"])
+    message.model = str(data.get("model", ""))
     if message.tokens:
         message.text = "".join(token.text for token in message.tokens)
         shares = [token.probability for token in message.tokens]

@@ -115,6 +115,29 @@ def test_an_older_file_is_brought_up_to_date_step_by_step(path: Path) -> None:
     connection.close()
 
 
+def test_a_file_of_the_first_version_gains_persona_and_model(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    connection, _ = open_file(path, MIGRATIONS[:1])
+    kept = '{"sampling": {"temperature": 0.5, "stop": ["。"]}, "history_turns": 3}'
+    connection.executescript(
+        f"INSERT INTO conversation (id, title, created, updated, settings)"
+        f" VALUES (1, '旧', 0, 0, '{kept}');"
+        f"INSERT INTO message (id, conversation, role, text, stage)"
+        f" VALUES (2, 1, 'reply', '好', 'done')"
+    )
+    connection.close()
+    connection, notices = open_file(path)
+    assert notices == []
+    stored = Database(connection).load(1)
+    assert stored is not None
+    assert stored.settings is not None
+    assert stored.settings.history_turns == 3
+    assert stored.settings.sampling.temperature == 0.5
+    assert (stored.settings.persona, stored.settings.model) == ("", "")
+    assert stored.messages[0].model == ""
+    connection.close()
+
+
 def test_a_step_that_fails_changes_nothing_and_loses_nothing(path: Path) -> None:
     fill(path, 2)
     steps = (*MIGRATIONS, "DELETE FROM token; CREATE UNIQUE INDEX once ON message (text)")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from desktop.store.database import Database
-from desktop.store.records import ChatSettings, Message, Role, Stage
+from desktop.store.records import ChatSettings, Message, Role, Stage, opening_turns
 from desktop.store.schema import open_file
 from desktop.triton.types import Alternative, Finished, Sampling, Token
 from tests.store.conftest import exchange, start, token
@@ -50,6 +50,33 @@ def open_file_in_memory():  # type: ignore[no-untyped-def]
     connection = sqlite3.connect(":memory:", isolation_level=None)
     _migrate(connection, MIGRATIONS)
     return connection, []
+
+
+def test_persona_and_model_are_kept_with_the_conversation(database: Database) -> None:
+    conversation = start(database)
+    assert database.load(conversation).settings is None  # type: ignore[union-attr]
+    chosen = ChatSettings(Sampling(temperature=0.5), 3, "我是一只猫\n喵", "cdial")
+    database.save_settings(conversation, chosen)
+    reply = Message(Role.REPLY, "好", tokens=[token("好")], model="cdial")
+    database.add_message(conversation, reply)
+    stored = database.load(conversation)
+    assert stored is not None
+    assert stored.settings == chosen
+    assert stored.messages[0].model == "cdial"
+
+
+@pytest.mark.parametrize(
+    ("persona", "turns"),
+    [
+        ("", ()),
+        (" \n\n", ()),
+        ("我叫小林，养了一只猫", ("我叫小林，养了一只猫", "嗯，好的。")),
+        ("你是谁\n 我是小林 \n", ("你是谁", "我是小林")),
+        ("一\n二\n三", ("一", "二", "三", "嗯，好的。")),
+    ],
+)
+def test_a_persona_is_pairs_of_turns(persona: str, turns: tuple[str, ...]) -> None:
+    assert opening_turns(persona) == turns
 
 
 def test_a_token_chosen_by_hand_has_no_confidence(database: Database) -> None:

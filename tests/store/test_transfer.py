@@ -22,13 +22,13 @@ from tests.store.conftest import token
 def sample(database: Database) -> int:
     """A conversation with branches, a choice by hand and a reply that broke off."""
     info = ConversationInfo(new_id(), "周末 <b> *去哪*")
-    database.create(info, ChatSettings(Sampling(temperature=0.5, seed=2**60), 3))
+    database.create(info, ChatSettings(Sampling(temperature=0.5, seed=2**60), 3, "我是猫\n喵", "m"))
     user = Message(Role.USER, "a <i>b</i>\n_c_ & 好")
     database.add_message(info.id, user)
     by_hand = Token("<", 9, math.nan, 0.05, (Alternative("<", 9, 0.05), Alternative('"', 8, 0.4)))
     shown = Message(Role.REPLY, "好<", parent=user.id, tokens=[token("好", 0.95), by_hand])
     shown.finished = Finished("stop", "好<", 2, 12, 0.25, 99.5)
-    shown.mean_probability = 0.5
+    shown.mean_probability, shown.model = 0.5, "m"
     database.add_message(info.id, shown)
     other = Message(Role.REPLY, "坏", parent=user.id, tokens=[token("坏")])
     other.stage, other.error = Stage.FAILED, "the server ended the request"
@@ -54,6 +54,7 @@ def shape(conversation: transfer.Conversation) -> list[object]:
                 m.mean_probability,
                 None if m.parent is None else places[m.parent],
                 repr(m.tokens),
+                m.model,
             )
             for m in conversation.messages
         ],
