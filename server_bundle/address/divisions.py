@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -137,6 +137,15 @@ class DivisionTable:
             for written in {name, *node.short}:
                 self.names.setdefault(written, []).append(node)
         self.longest = max(map(len, self.names))
+        # First two characters → lengths of the official names of levels 1 to 3 that begin so. Those
+        # of two characters (滑县, 城区) occur inside too many others.
+        self._lengths: dict[str, list[int]] = {}
+        for length, name in sorted(
+            {(-len(n.name), n.name) for n in self.nodes.values() if n.level < 4 and len(n.name) > 2}
+        ):
+            lengths = self._lengths.setdefault(name[:2], [])
+            if -length not in lengths:
+                lengths.append(-length)
         self.former: dict[str, list[Node]] = {}
         for line in former.read_text(encoding="utf-8").splitlines() if former else ():
             name, _, keys = line.partition("\t")
@@ -146,6 +155,26 @@ class DivisionTable:
             known += [
                 self.nodes[c] for c in codes if c in self.nodes and self.nodes[c] not in known
             ]
+
+    def official_names(
+        self, text: str, covered: Sequence[bool]
+    ) -> Iterator[tuple[int, int, list[Node]]]:
+        """Full names of levels 1 to 3 where nothing is ``covered``, from left to right, the longest
+        first: start, end and the nodes of that name."""
+        position = 0
+        while position < len(text):
+            step = 1
+            for length in self._lengths.get(text[position : position + 2], ()):
+                end = position + length
+                name = text[position:end]
+                if end > len(text) or any(covered[position:end]):
+                    continue
+                nodes = [n for n in self.names.get(name, ()) if n.level < 4 and n.name == name]
+                if nodes:
+                    yield position, end, nodes
+                    step = length
+                    break
+            position += step
 
     @staticmethod
     def _rows(path: Path) -> Iterator[tuple[int, str, str, str]]:

@@ -53,8 +53,11 @@ class Gazetteer:
         found = list(spans)
         for added in self._abbreviation(text):
             found = _insert(found, added)
-        for start, end, node in self._official_names(text, found):
-            found = self._offer(found, start, end, self._type(node, found), OFFICIAL, scores)
+        covered = [False] * len(text)
+        for span in found:
+            covered[span.start : span.end] = [True] * (span.end - span.start)
+        for start, end, nodes in self.table.official_names(text, covered):
+            found = self._offer(found, start, end, self._type(nodes[0], found), OFFICIAL, scores)
         if any(span.type == "town" for span in found):
             return found
         divisions = [span for span in found if span.type in DIVISION_TYPES]
@@ -88,25 +91,6 @@ class Gazetteer:
                         Span(start + 1, end, kind, SURE),
                     ]
         return []
-
-    def _official_names(self, text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int, Node]]:
-        """Full names of levels 1 to 3 in what no span covers."""
-        covered = [False] * len(text)
-        for span in spans:
-            covered[span.start : span.end] = [True] * (span.end - span.start)
-        position = 0
-        while position < len(text):
-            step = 1
-            for end in range(min(len(text), position + self.table.longest), position + 2, -1):
-                if any(covered[position:end]):
-                    continue
-                nodes = self.table.names.get(text[position:end], ())
-                full = [n for n in nodes if n.level < 4 and n.name == text[position:end]]
-                if full:
-                    yield position, end, full[0]
-                    step = end - position
-                    break
-            position += step
 
     @staticmethod
     def _type(node: Node, spans: Sequence[Span]) -> str:

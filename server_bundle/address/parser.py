@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ MAX_CHARACTERS = 2000
 WINDOW = 62  # with [CLS] and [SEP] the 64 tokens the network is trained on
 OVERLAP = 20
 BUCKET = 8
+# What one call of the network costs before the first token, in tokens.
+CALL = 128
 
 Ids = npt.NDArray[np.int64]
 Logits = npt.NDArray[np.float32]
@@ -81,6 +83,23 @@ def cuts(text: str) -> list[tuple[int, int]]:
     return found
 
 
+def buckets(windows: Sequence[_Window]) -> dict[int, list[_Window]]:
+    """Padded length (a multiple of 8) → the windows run at it, shortest first. Few short ones are
+    padded to the next length where that costs less than a call of their own."""
+    by_length: dict[int, list[_Window]] = defaultdict(list)
+    for window in windows:
+        by_length[-(-len(window.encoding.ids) // BUCKET) * BUCKET].append(window)
+    found: dict[int, list[_Window]] = {}
+    waiting: list[_Window] = []
+    lengths = sorted(by_length)
+    for i, length in enumerate(lengths):
+        waiting += by_length[length]
+        if i + 1 == len(lengths) or len(waiting) * (lengths[i + 1] - length) > CALL:
+            found[length] = waiting
+            waiting = []
+    return found
+
+
 class AddressParser:
     """``network`` runs a batch of at most ``max_batch`` rows; ``folder`` holds vocabulary and
     labels. Raises FileNotFoundError or ValueError when the folder lacks something."""
@@ -105,8 +124,14 @@ class AddressParser:
     def parse(self, texts: Sequence[str | bytes]) -> list[dict[str, Any] | InvalidAddress]:
         """One result a text, in order: the JSON object of ``address_parser``, or why there is none.
 
-        Bytes are read as UTF-8. Spans count code points of the text as it was given.
+        Bytes are read as UTF-8. Spans count code points of the text as it was given. A text that
+        occurs twice is parsed once, and its result is handed out twice.
         """
+        once = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        results = self._parse(list(once))
+        return [results[once[text]] for text in texts]
+
+    def _parse(self, texts: Sequence[str | bytes]) -> list[dict[str, Any] | InvalidAddress]:
         results: list[dict[str, Any] | InvalidAddress | None] = [None] * len(texts)
         decoded = [""] * len(texts)
         plain = [""] * len(texts)
@@ -152,10 +177,7 @@ class AddressParser:
         """Spans and area shares of each text; the first window, where divisions stand, votes."""
         spans: dict[int, list[Span]] = defaultdict(list)
         areas: dict[int, npt.NDArray[np.float32]] = {}
-        buckets: dict[int, list[_Window]] = defaultdict(list)
-        for window in windows:
-            buckets[-(-len(window.encoding.ids) // BUCKET) * BUCKET].append(window)
-        for length, bucket in buckets.items():
+        for length, bucket in buckets(windows).items():
             for first in range(0, len(bucket), self.max_batch):
                 chunk = bucket[first : first + self.max_batch]
                 cls, ner = self.network(*self._tensors(chunk, length))
@@ -227,8 +249,8 @@ class AddressParser:
                 }
                 for span in spans
             ],
-            "division": asdict(resolution.division),
-            "candidates": [asdict(candidate) for candidate in resolution.candidates],
+            "division": dict(vars(resolution.division)),
+            "candidates": [dict(vars(candidate)) for candidate in resolution.candidates],
         }
 
 

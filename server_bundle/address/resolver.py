@@ -169,14 +169,14 @@ class Resolver:
                 meanings = self._meanings(part, level)
                 if meanings and part not in found:
                     found[part] = _Mention(part, span.score, meanings)
-        for name in self._official_names(text, covered):
+        for start, end, nodes in self.table.official_names(text, covered):
+            name = text[start:end]
             if name not in found:
-                nodes = (n for n in self.table.names[name] if n.name == name and n.level < 4)
                 found[name] = _Mention(name, 0.9, dict.fromkeys(nodes, 0.9))
         for name in self._lone_names(text, covered):
             if name not in found:
-                nodes = (n for n in self.table.names[name] if n.level < 3)
-                found[name] = _Mention(name, 0.8, dict.fromkeys(nodes, SHORT_NAME))
+                coarse = (n for n in self.table.names[name] if n.level < 3)
+                found[name] = _Mention(name, 0.8, dict.fromkeys(coarse, SHORT_NAME))
         return list(found.values())
 
     def _parts(self, name: str, level: int) -> list[str]:
@@ -225,23 +225,6 @@ class Resolver:
                 same = (n for n in self.table.names.get(base, []) if n.level == level)
                 add(same, FORMER_SUFFIX)
         return meanings
-
-    def _official_names(self, text: str, covered: Sequence[bool]) -> list[str]:
-        """Full names of levels 1 to 3 where the network marked nothing."""
-        names = []
-        position = 0
-        while position < len(text):
-            step = 1
-            for end in range(min(len(text), position + self.table.longest), position + 2, -1):
-                if any(covered[position:end]):
-                    continue
-                name = text[position:end]
-                if any(n.name == name and n.level < 4 for n in self.table.names.get(name, ())):
-                    names.append(name)
-                    step = end - position
-                    break
-            position += step
-        return names
 
     def _lone_names(self, text: str, covered: Sequence[bool]) -> list[str]:
         """Provinces and cities that are, alone, all the text before or between two entities: the

@@ -112,8 +112,27 @@ def test_bad_rows_say_why_and_spare_their_neighbours(
 def test_rows_of_one_bucket_share_a_batch(parser: AddressParser) -> None:
     network = parser.network
     assert isinstance(network, DigitNetwork)
-    parser.parse(["路1号", "路12号", "的" * 30 + "3号", "路", "路", "路"])
+    parser.parse(["路1号", "路12号", "的" * 30 + "3号", "路", "路1", "路2"])
     assert network.shapes == [(4, 8), (1, 8), (1, 40)]
+
+
+def test_a_few_short_rows_are_padded_rather_than_run_alone(parser: AddressParser) -> None:
+    network = parser.network
+    assert isinstance(network, DigitNetwork)
+    parser.max_batch = 64
+    texts = ["路1号", *("的" * 10 + f"{i}号" for i in range(30)), "的" * 18 + "3号"]
+    assert [entities(r)[0][0] for r in parser.parse(texts)] == [
+        "1号", *(f"{i}号" for i in range(30)), "3号"
+    ]  # fmt: skip
+    assert network.shapes == [(31, 16), (1, 24)]
+
+
+def test_equal_texts_are_parsed_once(parser: AddressParser) -> None:
+    network = parser.network
+    assert isinstance(network, DigitNetwork)
+    results = parser.parse(["路1号", "路2号", "路1号".encode(), "路1号"])
+    assert [entities(r)[0][0] for r in results] == ["1号", "2号", "1号", "1号"]
+    assert sum(rows for rows, _ in network.shapes) == 3  # bytes and str are told apart
 
 
 def test_results_keep_the_order_of_the_texts(parser: AddressParser) -> None:

@@ -2,7 +2,9 @@
 
 A Python-based Triton backend for ``backend: "pytorch"`` and ``platform: "pytorch_libtorch"``.
 Inputs are passed to ``forward`` in the order of the config. Like NVIDIA's it reads the parameters
-``INTRA_OP_THREAD_COUNT`` and ``INTER_OP_THREAD_COUNT``.
+``INTRA_OP_THREAD_COUNT`` and ``INTER_OP_THREAD_COUNT``. A request with the parameter
+``precision`` = ``bf16`` may be computed with bfloat16 products where the CPU has instructions for
+them: about twice as fast, with about three exact digits. NVIDIA's ignores it.
 """
 
 import json
@@ -21,6 +23,7 @@ class TritonPythonModel:
         self.outputs = [tensor["name"] for tensor in config["output"]]
         self.batched = config["max_batch_size"] > 0
         self.device = torch.device("cpu")
+        self.bf16 = args["model_instance_kind"] != "GPU" and has_bf16()
         if args["model_instance_kind"] == "GPU":
             self.device = torch.device("cuda", int(args["model_instance_device_id"]))
         set_threads(config.get("parameters", {}))
@@ -39,21 +42,21 @@ class TritonPythonModel:
                 continue
             # Only equal shapes can be one batch; a model without batching runs each by itself.
             shapes = tuple(t.shape[1:] for t in tensors) if self.batched else i
-            groups[shapes].append((i, tensors))
-        for group in groups.values():
-            self.answer(group, requests, answers)
+            groups[shapes, self.bf16 and wants_bf16(request)].append((i, tensors))
+        for (_, bf16), group in groups.items():
+            self.answer(group, bf16, requests, answers)
         return answers
 
-    def answer(self, group, requests, answers):
+    def answer(self, group, bf16, requests, answers):
         try:
-            results = self.forward([tensors for _, tensors in group])
+            results = self.forward([tensors for _, tensors in group], bf16)
         except Exception as error:
             if len(group) == 1:
                 i, tensors = group[0]
                 answers[i] = refusal(error, dict(zip(self.inputs, tensors, strict=True)))
             else:  # one of them is bad: it must not take its neighbours along
                 for one in group:
-                    self.answer([one], requests, answers)
+                    self.answer([one], bf16, requests, answers)
             return
         for (i, _), outputs in zip(group, results, strict=True):
             wanted = requests[i].requested_output_names()
@@ -66,13 +69,17 @@ class TritonPythonModel:
             raise ValueError(f"The input {name} is missing.")
         return torch.from_dlpack(found).to(self.device)
 
-    def forward(self, rows):
+    def forward(self, rows, bf16=False):
         """``rows``: the inputs of each request → the outputs of each by name."""
         joined = [
             torch.cat(parts) if self.batched else parts[0] for parts in zip(*rows, strict=True)
         ]
         # Shapes change with every batch: specialising on them costs seconds and gains nothing.
-        with torch.inference_mode(), torch.jit.optimized_execution(False):
+        with (
+            torch.inference_mode(),
+            torch.jit.optimized_execution(False),
+            torch.autocast("cpu", torch.bfloat16, enabled=bf16),
+        ):
             results = self.module(*joined)
         results = [results] if isinstance(results, torch.Tensor) else list(results)
         if len(results) != len(self.outputs):
@@ -95,8 +102,20 @@ def set_threads(parameters):
     torch.set_num_interop_threads(value("INTER_OP_THREAD_COUNT", 1))
 
 
+def has_bf16():
+    """Whether this CPU multiplies bfloat16 itself (AMX or AVX-512 BF16); emulated it is slower."""
+    checks = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
+    return any(getattr(torch.cpu, name, bool)() for name in checks)
+
+
+def wants_bf16(request):
+    return json.loads(request.parameters() or "{}").get("precision") == "bf16"
+
+
 def tensor(name, value):
     value = value.detach().contiguous()
+    if value.dtype == torch.bfloat16 and not value.is_cuda:
+        value = value.float()  # numpy has no bfloat16
     if value.is_cuda:
         return pb_utils.Tensor.from_dlpack(name, torch.utils.dlpack.to_dlpack(value))
     return pb_utils.Tensor(name, value.numpy())
