@@ -110,6 +110,7 @@ need_library libxcb-xkb.so.1 libxcb-xkb1
     missing+=(fontconfig fonts-noto-cjk)
 if [ "$with_tests" = yes ]; then
     need_command Xvfb xvfb
+    need_command trayer trayer
     need_command curl curl
     need_command setpriv util-linux
 fi

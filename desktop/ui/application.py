@@ -19,12 +19,21 @@ from desktop.triton.types import Endpoint
 from desktop.ui import window_state
 from desktop.ui.archive import Archive
 from desktop.ui.collector import GarbageCollector
+from desktop.ui.command_palette import CommandPalette
+from desktop.ui.commands import add_commands
 from desktop.ui.icons import app_icon
 from desktop.ui.language import LanguageChoice, LanguageManager
 from desktop.ui.main_window import MainWindow
 from desktop.ui.session import Client, ServerSession
+from desktop.ui.shortcut_sheet import ShortcutSheet
 from desktop.ui.tasks import Background
 from desktop.ui.theme import ThemeChoice, ThemeManager
+from desktop.ui.transcript import Message
+from desktop.ui.tray import Tray
+
+# Whoever looks away sooner is not interrupted by what takes less.
+_LONG_REPLY_S = 5.0
+_NOTICE_LENGTH = 120
 
 
 class Application(QObject):
@@ -60,6 +69,12 @@ class Application(QObject):
         window_state.restore(self.window, self.settings)
         self._reopen()
         self.window.quit_asked.connect(self.qt.quit)
+        self.tray = Tray(self.window, self.session, self.settings, self)
+        self.palette = CommandPalette(self.window)
+        self.sheet = ShortcutSheet(self.window)
+        conversation.working_changed.connect(self._working_changed)
+        conversation.reply_ended.connect(self._reply_ended)
+        add_commands(self)
         rail = self.window.rail
         rail.theme_actions[self.theme.choice].setChecked(True)
         rail.language_actions[self.language.choice].setChecked(True)
@@ -88,9 +103,37 @@ class Application(QObject):
             self._closed = True
             self.window.chat.conversation.flush()
             self.archive.close()
+            self.tray.close()
             self.theme.stop()
             self.language.remove()
             self.collector.stop()
+
+    def notify_finished(
+        self, title: str, body: str, clicked: Callable[[], object] | None = None
+    ) -> None:
+        """Tell that something long has ended, if the person is not at the window. ``clicked``:
+        what a click on the notice does once the window is shown."""
+        self.tray.notify(title, body, clicked)
+
+    @Slot(bool)
+    def _working_changed(self, working: bool) -> None:
+        self.tray.set_busy("replies", working)
+
+    @Slot(object, object, float)
+    def _reply_ended(self, conversation: int, message: Message, seconds: float) -> None:
+        stopped = message.finished is not None and message.finished.finish_reason == "cancelled"
+        if seconds < _LONG_REPLY_S or stopped:
+            return
+        shown = self.window.chat.conversation
+
+        def show() -> None:
+            self.window.show_page(0)
+            shown.open(conversation)
+
+        title = self.tr("The reply is there")
+        if message.error:
+            title = self.tr("The reply broke off")
+        self.notify_finished(title, " ".join(message.text.split())[:_NOTICE_LENGTH], show)
 
     def _reopen(self) -> None:
         """Show the conversation, or the unsent message, that was there at the end."""

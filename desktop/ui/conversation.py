@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -49,6 +49,7 @@ class Run:
     kept: int
     reply: Reply
     stop_deadline: float | None = None
+    began: float = field(default_factory=time.monotonic)
 
 
 class Conversation(QObject):
@@ -57,8 +58,8 @@ class Conversation(QObject):
     busy_changed = Signal(bool)
     #: Whether a reply streams anywhere.
     working_changed = Signal(bool)
-    #: A reply has ended, on screen or not: the conversation's id, and the message.
-    reply_ended = Signal(object, object)
+    #: A reply has ended, on screen or not: the conversation's id, the message, the seconds it took.
+    reply_ended = Signal(object, object, float)
     #: A message was not answered: the sentence to show, and the text to give back to the composer.
     refused = Signal(str, str)
     #: Another conversation is on screen.
@@ -372,7 +373,7 @@ class Conversation(QObject):
         snapshot = replace(message, tokens=[])
         self.archive.ask(lambda database: database.end_message(snapshot))
         self._set_idle(run)
-        self.reply_ended.emit(run.conversation, message)
+        self.reply_ended.emit(run.conversation, message, time.monotonic() - run.began)
 
     def _set_idle(self, run: Run) -> None:
         del self._runs[run.conversation]

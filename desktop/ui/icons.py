@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
@@ -12,19 +14,37 @@ from desktop.ui.theme import RESOURCES
 _SCALES = (1, 2, 3)
 
 
+def _renderer(name: str, color: QColor) -> QSvgRenderer:
+    svg = (RESOURCES / "icons" / f"{name}.svg").read_text("utf-8").replace("#000", color.name())
+    return QSvgRenderer(QByteArray(svg.encode()))
+
+
+def _drawn(renderer: QSvgRenderer, side: int) -> QPixmap:
+    pixmap = QPixmap(QSize(side, side))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    renderer.render(painter, QRectF(pixmap.rect()))
+    painter.end()
+    return pixmap
+
+
 def icon(name: str, color: QColor, size: int = 20) -> QIcon:
     """The icon ``name`` with its black strokes drawn in ``color``."""
-    svg = (RESOURCES / "icons" / f"{name}.svg").read_text("utf-8").replace("#000", color.name())
-    renderer = QSvgRenderer(QByteArray(svg.encode()))
+    renderer = _renderer(name, color)
     result = QIcon()
     for scale in _SCALES:
-        pixmap = QPixmap(QSize(size, size) * scale)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        renderer.render(painter, QRectF(pixmap.rect()))
-        painter.end()
+        pixmap = _drawn(renderer, size * scale)
         pixmap.setDevicePixelRatio(scale)
         result.addPixmap(pixmap)
+    return result
+
+
+def sized_icon(name: str, color: QColor, sizes: Sequence[int]) -> QIcon:
+    """The icon drawn in each of the sizes, in pixels: for those who pick one themselves."""
+    renderer = _renderer(name, color)
+    result = QIcon()
+    for size in sizes:
+        result.addPixmap(_drawn(renderer, size))
     return result
 
 

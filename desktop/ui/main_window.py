@@ -25,7 +25,7 @@ from desktop.ui.chat_page import ChatPage
 from desktop.ui.icons import icon
 from desktop.ui.server_page import ServerPage
 from desktop.ui.session import ServerSession
-from desktop.ui.shortcuts import bind
+from desktop.ui.shortcuts import bind, commands
 from desktop.ui.status_bar import StatusBar
 
 PAGES = ("chat", "address", "server")
@@ -181,3 +181,12 @@ class MainWindow(QMainWindow):
         self.rail.select(number)
         self.pages.setCurrentIndex(number)
         (self.chat, self.address, self.server)[number].setFocus()
+
+    @Slot(str)
+    def carry_out(self, name: str) -> None:
+        """Do what a command of the catalogue names, on the page that it belongs to."""
+        command = next(each for each in commands(self) if each.objectName() == name)
+        page = self.pages.indexOf(command.owner)
+        if page >= 0 and page != self.pages.currentIndex():
+            self.show_page(page)
+        command.trigger()

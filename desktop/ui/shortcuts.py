@@ -81,7 +81,7 @@ CATALOGUE: dict[str, Entry] = {
         "messages", "Shift+F8", QT_TRANSLATE_NOOP("commands", "Previous unsure passage")
     ),
     "parse_clipboard": Entry(
-        "addresses", "Ctrl+Shift+V", QT_TRANSLATE_NOOP("commands", "Parse the clipboard")
+        "addresses", "Ctrl+Shift+A", QT_TRANSLATE_NOOP("commands", "Parse the clipboard")
     ),
     "start_server": Entry("server", "", QT_TRANSLATE_NOOP("commands", "Start the server")),
     "stop_server": Entry("server", "", QT_TRANSLATE_NOOP("commands", "Stop the server")),

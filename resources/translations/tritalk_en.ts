@@ -12,6 +12,23 @@
     </message>
 </context>
 <context>
+    <name>LogView</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{0} of %n line(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>MessageDelegate</name>
     <message numerus="yes">
         <source>%n token(s)</source>
@@ -25,6 +42,16 @@
         <translation>
             <numerusform>the oldest turn left out</numerusform>
             <numerusform>%n oldest turns left out</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ResultModel</name>
+    <message numerus="yes">
+        <source>%n candidates</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>

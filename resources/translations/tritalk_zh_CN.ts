@@ -69,6 +69,88 @@
     </message>
 </context>
 <context>
+    <name>Application</name>
+    <message>
+        <source>The reply is there</source>
+        <translation>回复已完成</translation>
+    </message>
+    <message>
+        <source>The reply broke off</source>
+        <translation>回复中断了</translation>
+    </message>
+</context>
+<context>
+    <name>ChartsPanel</name>
+    <message>
+        <source>waiting for the first figures</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this server tells no metrics</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} s ago</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} min ago</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation type="unfinished">对话</translation>
+    </message>
+    <message>
+        <source>Addresses</source>
+        <translation type="unfinished">地址解析</translation>
+    </message>
+    <message>
+        <source>GPU {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Requests per second</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per second</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Batch size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time in the queue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>CPU of the machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatHeader</name>
     <message>
         <source>Probability</source>
@@ -159,6 +241,25 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>CommandPalette</name>
+    <message>
+        <source>What do you want to do?</source>
+        <translation>想做什么？</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>No command fits.</source>
+        <translation>没有匹配的命令。</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Say something…   Enter sends, Shift+Enter breaks the line</source>
@@ -185,7 +286,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>Conversation</name>
     <message>
         <source>Type a message first.</source>
-        <extracomment>How the token that ends a reply is written among the alternatives. Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. Whether a reply streams anywhere. A reply has ended, on screen or not: the conversation&apos;s id, and the message. A message was not answered: the sentence to show, and the text to give back to the composer. Another conversation is on screen. The conversation on screen has another title, or was begun. The list&apos;s row of a conversation changed: its id. Messages were deleted and can be brought back: how many. A row is worth looking at. None until the first message is sent.</extracomment>
+        <extracomment>How the token that ends a reply is written among the alternatives. Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. Whether a reply streams anywhere. A reply has ended, on screen or not: the conversation&apos;s id, the message, the seconds it took. A message was not answered: the sentence to show, and the text to give back to the composer. Another conversation is on screen. The conversation on screen has another title, or was begun. The list&apos;s row of a conversation changed: its id. Messages were deleted and can be brought back: how many. A row is worth looking at. None until the first message is sent.</extracomment>
         <translation>请先输入消息。</translation>
     </message>
     <message>
@@ -305,6 +406,86 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>CorrectionDialog</name>
+    <message>
+        <source>Correct a row</source>
+        <extracomment>A correction was kept or taken away: the row&apos;s number, and whether the next one is wanted.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Row {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation type="unfinished">地址</translation>
+    </message>
+    <message>
+        <source>Parse again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Candidates</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take another one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Province</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>City</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>District</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Town</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Official code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Entities</source>
+        <translation type="unfinished">地址要素</translation>
+    </message>
+    <message>
+        <source>Type</source>
+        <translation type="unfinished">类型</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation type="unfinished">内容</translation>
+    </message>
+    <message>
+        <source>Take the parser&apos;s answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Save and next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type an address first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>DivisionCard</name>
     <message>
         <source>confidence {0}</source>
@@ -340,6 +521,81 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Score</source>
         <translation>把握</translation>
+    </message>
+</context>
+<context>
+    <name>Field</name>
+    <message>
+        <source>Set by the variable {0}; it cannot be changed here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LogView</name>
+    <message>
+        <source>Log</source>
+        <extracomment>As many lines are kept and shown, the newest.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Warnings and errors</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Errors only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Which lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stay at the end as lines arrive</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished">复制</translation>
+    </message>
+    <message>
+        <source>The selected text, else all lines shown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log of a remote server is with whoever runs it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No line is like that.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No server has printed anything yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{0} of %n line(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -447,6 +703,40 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>ModelRow</name>
+    <message>
+        <source>version {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>unloaded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Unload</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Frees its memory; what needs it does not work until it is loaded again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load it into memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelsTable</name>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished">模型</translation>
+    </message>
+</context>
+<context>
     <name>NoticeBar</name>
     <message>
         <source>Close</source>
@@ -470,6 +760,17 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>The probability of each token; from {0} up it has no tint, below {1} it is also underlined with dots.</source>
         <translation>每个字的概率：不低于 {0} 时不着色，低于 {1} 时另加点线。</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressCard</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Start no server; what was downloaded is kept</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -509,6 +810,75 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Language</source>
         <translation>语言</translation>
+    </message>
+</context>
+<context>
+    <name>ResultModel</name>
+    <message>
+        <source>Row</source>
+        <extracomment>How many rows there are of each kind: :class:`Counts`. The list was filtered, sorted or begun anew: rows may stand elsewhere. The work file cannot be read: the exception.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation type="unfinished">地址</translation>
+    </message>
+    <message>
+        <source>Division</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Confidence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n candidates</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>not determined</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check division</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check entities</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation type="unfinished">启动失败</translation>
+    </message>
+    <message>
+        <source>Corrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty row</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ResultTable</name>
+    <message>
+        <source>Correct…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished">复制</translation>
     </message>
 </context>
 <context>
@@ -695,14 +1065,222 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
-    <name>ShortcutSheet</name>
+    <name>ServerSettingsForm</name>
     <message>
-        <source>Keyboard shortcuts</source>
+        <source>The settings cannot be saved: {0}</source>
+        <extracomment>The models whose number of instances may be chosen.</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Everything else is in the command palette: {0}</source>
+        <source>Write the numbers of the GPUs with commas, such as 0, 1; none for all.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a size such as 8g or 512m; nothing for no limit.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The name of an image has no spaces.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write an address such as unix:///var/run/docker.sock.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no such file.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The name of a header has only letters, digits and hyphens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A token has only ASCII characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>CA file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Certificates (*.pem *.crt);;All files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the server runs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models and devices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Docker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remote server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The running server was started with other settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restart to apply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Set the file aside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keeps it as settings.json.damaged and begins with the defaults</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Launcher</source>
+        <translation type="unfinished">运行方式</translation>
+    </message>
+    <message>
+        <source>Automatic takes Docker where a GPU is visible in it, else the built-in Triton.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built-in Triton</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the models run on; the built-in Triton runs on the CPU.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep running</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server stays when the window is closed, until it is stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep the server running when the window is closed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Numbers with commas; nothing for all of them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Instances</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many instances of a model run, on each device.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The most that the container may use, such as 8g.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Image</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run this image; nothing builds one where it is missing.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>built here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The address of a Docker engine; nothing takes the one that docker uses.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>as docker finds it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation type="unfinished">地址</translation>
+    </message>
+    <message>
+        <source>grpc://host:8001, or grpcs:// with TLS; http(s):// with gRPC on the next port.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Certificates (PEM) to trust; nothing takes the system&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the system&apos;s certificates</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Header</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The header that carries the token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sent with each call; kept in settings.json, which only you can read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ShortcutSheet</name>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
+        <source>Everything else is in the command palette: {0}</source>
+        <translation>其他操作都在命令面板中：{0}</translation>
     </message>
 </context>
 <context>
@@ -761,15 +1339,62 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>Tray</name>
+    <message>
+        <source>Computing</source>
+        <translation>正在计算</translation>
+    </message>
+    <message>
+        <source>Show Tritalk</source>
+        <translation>显示 Tritalk</translation>
+    </message>
+    <message>
+        <source>Hide Tritalk</source>
+        <translation>隐藏 Tritalk</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation type="unfinished">新对话</translation>
+    </message>
+    <message>
+        <source>Parse the address in the clipboard</source>
+        <translation>解析剪贴板中的地址</translation>
+    </message>
+    <message>
+        <source>Stop the server</source>
+        <translation>停止服务器</translation>
+    </message>
+    <message>
+        <source>Start the server</source>
+        <translation>启动服务器</translation>
+    </message>
+    <message>
+        <source>Keep running when the window is closed</source>
+        <translation>关闭窗口后继续运行</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>Tritalk goes on in the tray</source>
+        <translation>Tritalk 仍在托盘中运行</translation>
+    </message>
+    <message>
+        <source>Replies and files go on. The icon&apos;s menu brings the window back or quits.</source>
+        <translation>回复和文件会继续处理。通过图标菜单可以重新打开窗口或退出。</translation>
+    </message>
+</context>
+<context>
     <name>commands</name>
     <message>
         <source>Window</source>
         <extracomment>In the order of the sheet.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>窗口</translation>
     </message>
     <message>
         <source>Conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Messages</source>
@@ -789,39 +1414,39 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Command palette</source>
-        <translation type="unfinished"></translation>
+        <translation>命令面板</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>键盘快捷键</translation>
     </message>
     <message>
         <source>Go to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>转到聊天</translation>
     </message>
     <message>
         <source>Go to the addresses</source>
-        <translation type="unfinished"></translation>
+        <translation>转到地址</translation>
     </message>
     <message>
         <source>Go to the server</source>
-        <translation type="unfinished"></translation>
+        <translation>转到服务器</translation>
     </message>
     <message>
         <source>Show the introduction</source>
-        <translation type="unfinished"></translation>
+        <translation>显示使用介绍</translation>
     </message>
     <message>
         <source>Keep running in the tray when closed: on, off</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭窗口后留在托盘：开/关</translation>
     </message>
     <message>
         <source>Close the window</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭窗口</translation>
     </message>
     <message>
         <source>Quit</source>
-        <translation type="unfinished"></translation>
+        <translation>退出</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -829,11 +1454,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Search all conversations</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索全部对话</translation>
     </message>
     <message>
         <source>Rename the conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>重命名对话</translation>
     </message>
     <message>
         <source>Export the conversation</source>
@@ -845,27 +1470,27 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Show or hide the conversations</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏对话列表</translation>
     </message>
     <message>
         <source>Show or hide the sampling panel</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏采样面板</translation>
     </message>
     <message>
         <source>Stop the reply, or leave what is open</source>
-        <translation type="unfinished"></translation>
+        <translation>停止回复，或离开当前面板</translation>
     </message>
     <message>
         <source>Regenerate the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>重新生成回复</translation>
     </message>
     <message>
         <source>Continue the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>继续生成回复</translation>
     </message>
     <message>
         <source>Edit the last message</source>
-        <translation type="unfinished"></translation>
+        <translation>编辑最后一条消息</translation>
     </message>
     <message>
         <source>Previous version</source>
@@ -877,51 +1502,51 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Undo deleting</source>
-        <translation type="unfinished"></translation>
+        <translation>撤销删除</translation>
     </message>
     <message>
         <source>Next unsure passage</source>
-        <translation type="unfinished"></translation>
+        <translation>下一处低置信内容</translation>
     </message>
     <message>
         <source>Previous unsure passage</source>
-        <translation type="unfinished"></translation>
+        <translation>上一处低置信内容</translation>
     </message>
     <message>
         <source>Parse the clipboard</source>
-        <translation type="unfinished"></translation>
+        <translation>解析剪贴板中的地址</translation>
     </message>
     <message>
         <source>Start the server</source>
-        <translation type="unfinished"></translation>
+        <translation>启动服务器</translation>
     </message>
     <message>
         <source>Stop the server</source>
-        <translation type="unfinished"></translation>
+        <translation>停止服务器</translation>
     </message>
     <message>
         <source>Light theme</source>
-        <translation type="unfinished"></translation>
+        <translation>浅色主题</translation>
     </message>
     <message>
         <source>Dark theme</source>
-        <translation type="unfinished"></translation>
+        <translation>深色主题</translation>
     </message>
     <message>
         <source>Follow the system&apos;s theme</source>
-        <translation type="unfinished"></translation>
+        <translation>主题跟随系统</translation>
     </message>
     <message>
         <source>Language: Chinese</source>
-        <translation type="unfinished"></translation>
+        <translation>语言：中文</translation>
     </message>
     <message>
         <source>Language: English</source>
-        <translation type="unfinished"></translation>
+        <translation>语言：英文</translation>
     </message>
     <message>
         <source>Language: follow the system</source>
-        <translation type="unfinished"></translation>
+        <translation>语言：跟随系统</translation>
     </message>
 </context>
 <context>
@@ -1184,6 +1809,18 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>the file is damaged ({0})</source>
         <translation>文件已损坏（{0}）</translation>
+    </message>
+</context>
+<context>
+    <name>self.results</name>
+    <message>
+        <source>Check division</source>
+        <extracomment>The number of the row that a person wants to correct.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check entities</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
