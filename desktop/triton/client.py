@@ -18,6 +18,7 @@ import numpy as np
 import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException
 
+from desktop.triton.models import ModelLimits, read_limits, stream_model
 from desktop.triton.types import (
     Alternative,
     Endpoint,
@@ -30,7 +31,7 @@ from desktop.triton.types import (
     TritalkError,
 )
 
-_STREAM_MODEL = "ibuddha_chitchat_stream"
+_STREAM_MODEL = stream_model("")
 _ADDRESS_MODEL = "address_parser"
 _RETURNS = ("return_finish_reason", "return_logprobs", "return_num_input_tokens")
 # How many single addresses are under way at once: enough for full batches on the server.
@@ -124,11 +125,14 @@ class ChatStream:
         history: Sequence[str],
         sampling: Sampling | None,
         reply_prefix: str = "",
+        opening: Sequence[str] = (),
     ) -> None:
         inputs = [_string_input("text_input", [text], [1]), _bool_input("stream", True)]
         inputs += [_bool_input(name, True) for name in _RETURNS]
         if history:
             inputs.append(_string_input("history", history, [len(history)]))
+        if opening:
+            inputs.append(_string_input("opening", opening, [len(opening)]))
         if reply_prefix:
             inputs.append(_string_input("reply_prefix", [reply_prefix], [1]))
         parameters = json.dumps((sampling or Sampling()).to_json())
@@ -254,13 +258,28 @@ class TritonClient:
         sampling: Sampling | None = None,
         model: str = _STREAM_MODEL,
         reply_prefix: str = "",
+        opening: Sequence[str] = (),
     ) -> ChatStream:
         """A reply to ``text`` after ``history`` (oldest first, user and bot in turn).
 
+        ``opening``: turns before the history that are kept when that is shortened.
         ``reply_prefix`` is how the reply begins; the stream brings what follows it. Nothing is
         sent before the stream is iterated.
         """
-        return ChatStream(self.endpoint, model, text, history, sampling, reply_prefix)
+        return ChatStream(self.endpoint, model, text, history, sampling, reply_prefix, opening)
+
+    def limits(self, model: str = _STREAM_MODEL) -> ModelLimits | None:
+        """What may be asked of a chat model; None where it does not tell.
+
+        Raises :class:`ServerUnavailable` where it is not there.
+        """
+        try:
+            answer: Any = self._client.get_model_config(
+                model, headers=self.endpoint.headers or None, client_timeout=10.0, as_json=True
+            )
+        except InferenceServerException as error:
+            raise to_error(error) from None
+        return read_limits(answer.get("config", {}))
 
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]:
         """Parse addresses, answers in order; one wrong text raises :class:`InvalidInput`."""

@@ -21,6 +21,7 @@ from desktop.launchers import supervised
 from desktop.launchers.base import Lease, ServerState, ServerStatus
 from desktop.settings import Settings
 from desktop.triton.client import ChatStream, TritonClient
+from desktop.triton.models import ModelLimits, stream_model
 from desktop.triton.types import (
     Endpoint,
     Finished,
@@ -54,9 +55,11 @@ class Client(Protocol):
         text: str,
         history: Sequence[str] = (),
         sampling: Sampling | None = None,
-        *,
-        reply_prefix: str = "",
+        model: str = ...,
+        reply_prefix: str = ...,
+        opening: Sequence[str] = ...,
     ) -> ChatStream: ...
+    def limits(self, model: str) -> ModelLimits | None: ...
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]: ...
     def close(self) -> None: ...
 
@@ -184,18 +187,28 @@ class ServerSession(QObject):
         history: Sequence[str],
         sampling: Sampling | None,
         *,
+        model: str = "",
         reply_prefix: str = "",
+        opening: Sequence[str] = (),
         succeeded: Callable[[Any], None],
         failed: Callable[[Exception], None],
     ) -> Reply:
-        """Stream a reply that begins with ``reply_prefix``, which is not repeated; the task
-        succeeds or fails when the stream has ended."""
+        """Stream a reply of a chat model, by default the first, that begins with
+        ``reply_prefix``, which is not repeated; the task succeeds or fails when the stream has
+        ended. ``opening``: turns before the history that stay when that is shortened."""
         reply = Reply()
         arrived = False
 
         def ask(task: Task, client: Client) -> None:
             nonlocal arrived
-            stream = client.chat(text, tuple(history), sampling, reply_prefix=reply_prefix)
+            stream = client.chat(
+                text,
+                tuple(history),
+                sampling,
+                model=stream_model(model),
+                reply_prefix=reply_prefix,
+                opening=tuple(opening),
+            )
             task.on_cancel(stream.cancel)
             for event in stream:
                 arrived = True
@@ -216,6 +229,22 @@ class ServerSession(QObject):
     ) -> Task:
         def work(task: Task) -> ParsedAddress:
             return self._ask(task, lambda _, client: client.parse([text])[0], lambda: True)
+
+        return self.background.run(work, succeeded=succeeded, failed=failed)
+
+    def limits(
+        self,
+        model: str,
+        *,
+        succeeded: Callable[[ModelLimits | None], None],
+        failed: Callable[[Exception], None],
+    ) -> Task:
+        """What may be asked of a chat model."""
+
+        def work(task: Task) -> ModelLimits | None:
+            return self._ask(
+                task, lambda _, client: client.limits(stream_model(model)), lambda: True
+            )
 
         return self.background.run(work, succeeded=succeeded, failed=failed)
 

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from desktop.launchers.base import ServerState, ServerStatus, StatusCallback
+from desktop.store.records import DEFAULT_SETTINGS
+from desktop.triton.models import ModelLimits
 from desktop.triton.types import (
     Alternative,
     Division,
@@ -21,6 +23,8 @@ from desktop.triton.types import (
     Sampling,
     Token,
 )
+
+DEFAULTS = DEFAULT_SETTINGS.sampling
 
 MODELS = {
     "address_parser": "READY",
@@ -131,6 +135,9 @@ class FakeClient:
         self._addresses = addresses or {}
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.prefixes: list[str] = []
+        self.models: list[str] = []
+        self.openings: list[tuple[str, ...]] = []
+        self.model_limits = {"ibuddha_chitchat_stream": ModelLimits(512, 13088, DEFAULTS)}
         self.samplings: list[Sampling | None] = []
         self.streams: list[FakeStream] = []
         self.closed = False
@@ -140,15 +147,21 @@ class FakeClient:
         text: str,
         history: Sequence[str] = (),
         sampling: Sampling | None = None,
-        *,
+        model: str = "",
         reply_prefix: str = "",
+        opening: Sequence[str] = (),
     ) -> FakeStream:
+        self.models.append(model)
+        self.openings.append(tuple(opening))
         self.asked.append((text, tuple(history)))
         self.prefixes.append(reply_prefix)
         self.samplings.append(sampling)
         stream = FakeStream(self._script(text, history), self._gap)
         self.streams.append(stream)
         return stream
+
+    def limits(self, model: str) -> ModelLimits | None:
+        return self.model_limits.get(model)
 
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]:
         return [self._addresses[text] for text in texts]
