@@ -505,6 +505,44 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>DropZone</name>
+    <message>
+        <source>Drop a file here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>CSV, TSV, TXT or XLSX, in UTF-8 or GBK. It is read here and goes nowhere else.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try the sample file</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>EarlierRow</name>
+    <message>
+        <source>not finished: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">继续</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>EntityModel</name>
     <message>
         <source>Type</source>
@@ -528,6 +566,86 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Set by the variable {0}; it cannot be changed here.</source>
         <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FileChoice</name>
+    <message>
+        <source>Column of addresses</source>
+        <extracomment>A column&apos;s heading was clicked, or Enter pressed in it. Parse, with the addresses in that column.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a column</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The first row names the columns</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The first rows of the file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Parse</source>
+        <translation type="unfinished">解析</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>{0} rows</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} columns</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This file was begun before: {0} are done.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">继续</translation>
+    </message>
+    <message>
+        <source>This file was parsed before. Parsing it again replaces the results.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the results</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No column looks like addresses; choose one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FileStart</name>
+    <message>
+        <source>Files worked on before</source>
+        <extracomment>Earlier work was chosen: the :class:`WorkFile`, and whether to go on with it.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the results and corrections of {0}?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file itself and what was exported stay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
     </message>
 </context>
 <context>
@@ -1020,10 +1138,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>服务器</translation>
     </message>
     <message>
-        <source>Start again</source>
-        <translation>重新启动</translation>
-    </message>
-    <message>
         <source>Copy diagnostics</source>
         <translation>复制诊断信息</translation>
     </message>
@@ -1032,16 +1146,52 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>状态</translation>
     </message>
     <message>
-        <source>Models</source>
-        <translation>模型</translation>
-    </message>
-    <message>
         <source>Use the built-in Triton</source>
         <translation>改用内置 Triton</translation>
     </message>
     <message>
         <source>Overview</source>
         <translation>概况</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation type="unfinished">设置</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restart</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the server and start it as it is set</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Versions, state, settings and the end of the log, without keys and tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Disconnect</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>The server itself goes on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stops it for every program that uses it</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Now</source>
@@ -1062,6 +1212,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Process</source>
         <translation>进程</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1284,6 +1438,13 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>StatusBar</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+</context>
+<context>
     <name>TokenPopover</name>
     <message>
         <source>(end)</source>
@@ -1354,7 +1515,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>New conversation</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>Parse the address in the clipboard</source>
@@ -1398,19 +1559,19 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Messages</source>
-        <translation type="unfinished">消息</translation>
+        <translation>消息</translation>
     </message>
     <message>
         <source>Addresses</source>
-        <translation type="unfinished">地址解析</translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>Server</source>
-        <translation type="unfinished">服务器</translation>
+        <translation>服务器</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外观</translation>
+        <translation>外观</translation>
     </message>
     <message>
         <source>Command palette</source>
@@ -1450,7 +1611,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>New conversation</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>Search all conversations</source>
@@ -1462,11 +1623,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Export the conversation</source>
-        <translation type="unfinished">导出对话</translation>
+        <translation>导出对话</translation>
     </message>
     <message>
         <source>Import a conversation</source>
-        <translation type="unfinished">导入对话</translation>
+        <translation>导入对话</translation>
     </message>
     <message>
         <source>Show or hide the conversations</source>
@@ -1494,11 +1655,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Previous version</source>
-        <translation type="unfinished">上一个版本</translation>
+        <translation>上一个版本</translation>
     </message>
     <message>
         <source>Next version</source>
-        <translation type="unfinished">下一个版本</translation>
+        <translation>下一个版本</translation>
     </message>
     <message>
         <source>Undo deleting</source>
@@ -1602,6 +1763,49 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>room</source>
         <translation>室</translation>
+    </message>
+</context>
+<context>
+    <name>files</name>
+    <message>
+        <source>{0} of {1} rows</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} rows/s · {1} left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} min</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} h {1} min</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} rows</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} to check</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} corrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing to check</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
