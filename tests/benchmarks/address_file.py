@@ -1,9 +1,11 @@
 """A file of addresses: rows a second, and how many times the rate of the plain way: one request an
 address to the network, padded to 64 tokens, decoded by the caller, the next one after it.
 
-``python -m tests.benchmarks.address_file [--rows 10000] [--single 300]``. Both are measured in one
-run on one server; the plain way in two halves, before and after the file. The addresses come from
-the corpus generator. The memory is the peak of the process that reads and writes the files.
+``python -m tests.benchmarks.address_file [--rows 10000] [--single 300] [--jionlp [PYTHON]]``. Both
+are measured in one run on one server; the plain way in two halves, before and after the file. With
+--jionlp its ``parse_location`` is asked as many of the addresses, down to towns, in that run too.
+The addresses come from the corpus generator. The memory is that of the process that reads and
+writes the files: its peak during the first tenth of the file and during all of it.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from random import Random
 import numpy as np
 import tritonclient.grpc as grpcclient
 
-from desktop.addresses.run import FileRun
+from desktop.addresses.run import FileRun, Progress
 from desktop.launchers import acquire
 from desktop.triton.client import TritonClient, connect
 from desktop.triton.types import Endpoint
 from server_bundle.address.divisions import default_table
 from server_bundle.address.folder import AddressModel
 from server_bundle.address.global_pointer import decode
+from server_bundle.training.address import peers
 from server_bundle.training.address.grammar import Grammar
 from server_bundle.training.address.score import MODEL
 
@@ -69,10 +72,26 @@ def one_by_one(endpoint: Endpoint, addresses: list[str]) -> float:
     return len(addresses) / seconds
 
 
+def peak() -> float:
+    """MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Memory:
+    """``early``: the peak, in MiB, after a tenth of the rows."""
+
+    early = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        if not self.early and progress.done * 10 >= progress.total:
+            self.early = peak()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--single", type=int, default=300)
+    parser.add_argument("--jionlp", nargs="?", const="", metavar="PYTHON")
     arguments = parser.parse_args()
     addresses = texts(max(arguments.rows, arguments.single))
     with tempfile.TemporaryDirectory() as folder:
@@ -91,18 +110,24 @@ def main() -> None:
                 half = len(single) // 2
                 one_by_one(endpoint, single[:50])
                 before = one_by_one(endpoint, single[:half])
+                memory = Memory()
                 began = time.perf_counter()
-                progress = FileRun(source, output)(client)
+                progress = FileRun(source, output)(client, memory)
                 seconds = time.perf_counter() - began
                 after = one_by_one(endpoint, single[half:])
+                if arguments.jionlp is not None:
+                    python = arguments.jionlp or peers.environment()
+                    jionlp = len(single) / peers.ask(python, single, "jionlp")["jionlp"]["seconds"]
         finally:
             lease.close()
     rate = progress.total / seconds
     plain = 2 / (1 / before + 1 / after)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"file of {progress.total:,} rows: {rate:,.0f} rows/s, peak memory {peak:,.0f} MiB")
+    print(f"file of {progress.total:,} rows: {rate:,.0f} rows/s")
+    print(f"peak memory: {memory.early:,.0f} MiB after a tenth, {peak():,.0f} MiB at the end")
     print(f"one request an address, padded to 64: {plain:,.0f} rows/s ({before:.0f}, {after:.0f})")
     print(f"ratio: {rate / plain:.1f}")
+    if arguments.jionlp is not None:
+        print(f"jionlp's parse_location: {jionlp:,.0f} rows/s, ratio {rate / jionlp:.1f}")
 
 
 if __name__ == "__main__":

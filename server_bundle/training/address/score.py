@@ -1,7 +1,7 @@
 """Scores the parser on a labelled table of addresses, beside parsers of others.
 
 ``python -m server_bundle.training.address.score tests/data/addresses.tsv [--model DIR]
-[--peers PYTHON] [--wrong]``. The table has the columns style, text, entities (``type=span``
+[--peers] [--wrong]``. The table has the columns style, text, entities (``type=span``
 separated by spaces, a space inside a span written ␣), province, city, district, town and ambiguous
 (further right candidates, ``province/city/district`` separated by ``|``).
 
@@ -14,9 +14,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +22,7 @@ from typing import Any
 
 from server_bundle.address.divisions import MUNICIPALITIES, default_table
 from server_bundle.address.entities import ENTITY_TYPES
+from server_bundle.training.address import peers as peer_parsers
 
 MODEL = Path(__file__).parents[3] / "resources" / "models" / "address-tiny"
 LEVELS = ("province", "city", "district", "town")
@@ -159,19 +157,6 @@ def _same(expected: Chain, found: Chain) -> bool:
     return expected == found
 
 
-def ask_peers(python: str, texts: Sequence[str]) -> dict[str, Any]:
-    """What :mod:`server_bundle.training.address.peers` answers under that interpreter."""
-    process = subprocess.run(
-        [python, str(Path(__file__).with_name("peers.py"))],
-        input=json.dumps(list(texts)),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answers: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
-    return answers
-
-
 def _describe(name: str, figures: DivisionFigures) -> str:
     levels = "  ".join(
         f"{level} {right / max(1, stated):.3f} ({right}/{stated})"
@@ -189,7 +174,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="score the address parser on a labelled table")
     parser.add_argument("table", type=Path)
     parser.add_argument("--model", type=Path, default=MODEL, help="folder of address weights")
-    parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
+    parser.add_argument(
+        "--peers",
+        nargs="?",
+        const="",
+        metavar="PYTHON",
+        help="also ask cpca, jionlp and addressparser, of this interpreter or of a virtual "
+        "environment made for them in .cache",
+    )
     parser.add_argument("--wrong", action="store_true", help="print what was answered wrongly")
     arguments = parser.parse_args()
     rows = read_rows(arguments.table)
@@ -209,15 +201,16 @@ def main() -> None:
     print(f"ambiguous rows with the right candidate: {found} of {ambiguous}")
     print("divisions, down to towns")
     print(_describe("address_parser", score_divisions(rows, answers)))
-    peers = ask_peers(arguments.peers, [row.text for row in rows])
+    peers = {}
+    if arguments.peers is not None:
+        python = arguments.peers or peer_parsers.environment()
+        peers = peer_parsers.ask(python, [row.text for row in rows])
     if "jionlp" in peers:
         print(_describe("jionlp", score_divisions(rows, _chains(peers["jionlp"]))))
     print("divisions, down to districts")
     print(_describe("address_parser", score_divisions(rows, answers, LEVELS[:3])))
     for name, answer in peers.items():
         print(_describe(name, score_divisions(rows, _chains(answer), LEVELS[:3])))
-    if not peers:
-        print(f"(none of cpca, jionlp, addressparser is installed for {arguments.peers})")
     if arguments.wrong:
         _print_wrong(rows, results)
 
