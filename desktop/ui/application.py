@@ -24,6 +24,7 @@ from desktop.ui.commands import add_commands
 from desktop.ui.icons import app_icon
 from desktop.ui.language import LanguageChoice, LanguageManager
 from desktop.ui.main_window import MainWindow
+from desktop.ui.onboarding import SAMPLE_MESSAGE, Onboarding
 from desktop.ui.session import Client, ServerSession
 from desktop.ui.shortcut_sheet import ShortcutSheet
 from desktop.ui.tasks import Background
@@ -34,6 +35,7 @@ from desktop.ui.tray import Tray
 # Whoever looks away sooner is not interrupted by what takes less.
 _LONG_REPLY_S = 5.0
 _NOTICE_LENGTH = 120
+_WELCOMED = "welcomed"
 
 
 class Application(QObject):
@@ -72,6 +74,9 @@ class Application(QObject):
         self.tray = Tray(self.window, self.session, self.settings, self)
         self.palette = CommandPalette(self.window)
         self.sheet = ShortcutSheet(self.window)
+        self.onboarding = Onboarding(self.window)
+        self.onboarding.message_wanted.connect(self._send_sample)
+        self.onboarding.ended.connect(self._welcomed)
         conversation.working_changed.connect(self._working_changed)
         conversation.reply_ended.connect(self._reply_ended)
         add_commands(self)
@@ -87,6 +92,8 @@ class Application(QObject):
         try:
             self.window.show()
             self.session.start()
+            if not self.settings.contains(_WELCOMED):
+                self.onboarding.begin()
             return self.qt.exec()
         finally:
             self.close()
@@ -114,6 +121,15 @@ class Application(QObject):
         """Tell that something long has ended, if the person is not at the window. ``clicked``:
         what a click on the notice does once the window is shown."""
         self.tray.notify(title, body, clicked)
+
+    @Slot()
+    def _welcomed(self) -> None:
+        self.settings.setValue(_WELCOMED, 1)
+
+    @Slot()
+    def _send_sample(self) -> None:
+        self.window.carry_out("new")
+        self.window.chat.composer.submitted.emit(SAMPLE_MESSAGE)
 
     @Slot(bool)
     def _working_changed(self, working: bool) -> None:

@@ -40,6 +40,8 @@ from desktop.ui.shortcuts import Command, commands
 _WIDTH = 560
 _ROW = 40
 _ROWS_MAX = 9
+# The column of the keys.
+_KEYS = 108
 _ROW_ROLE = Qt.ItemDataRole.UserRole
 _OTHER_LANGUAGE = -4
 _GROUP = -6
@@ -132,8 +134,8 @@ class PaletteDelegate(QStyledItemDelegate):
             painter.setBrush(look.color("accent_soft"))
             painter.drawRoundedRect(area, theme.radius("control"), theme.radius("control"))
         area.adjust(12, 0, -12, 0)
-        right = self._draw_keys(painter, area, row.keys)
-        area.setRight(right - 12)
+        self._draw_keys(painter, area, row.keys)
+        area.setRight(area.right() - _KEYS)
         small = theme.font("small")
         group_width = QFontMetrics(small).horizontalAdvance(row.group)
         self._draw_name(painter, area.adjusted(0, 0, -group_width - 12, 0), row)
@@ -145,21 +147,17 @@ class PaletteDelegate(QStyledItemDelegate):
         painter.restore()
 
     @staticmethod
-    def _draw_keys(painter: QPainter, area: QRect, keys: tuple[str, ...]) -> int:
-        """The leftmost place that was used."""
+    def _draw_keys(painter: QPainter, area: QRect, keys: tuple[str, ...]) -> None:
         look, font = theme.current(), theme.font("caption")
         painter.setFont(font)
-        metrics, right = QFontMetrics(font), area.right()
         for key in keys[:1]:
-            width = metrics.horizontalAdvance(key) + 14
-            cap = QRectF(right - width, area.center().y() - 10.5, width, 21)
+            width = QFontMetrics(font).horizontalAdvance(key) + 14
+            cap = QRectF(area.right() - width, area.center().y() - 10.5, width, 21)
             painter.setPen(look.color("line"))
             painter.setBrush(look.color("sunken"))
             painter.drawRoundedRect(cap, 4, 4)
             painter.setPen(look.color("text_2"))
             painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
-            right = int(cap.left()) - 6
-        return right
 
     @staticmethod
     def _draw_name(painter: QPainter, area: QRect, row: Row) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from desktop.launchers.base import ServerState
@@ -36,5 +35,6 @@ def add_commands(app: Application) -> None:
         Command(window, name, rail.theme_actions[choice].trigger)
     for name, choice in (("system_language", "system"), ("chinese", "zh"), ("english", "en")):
         Command(window, name, rail.language_actions[choice].trigger)
-    Command(window, "palette", partial(app.palette.open))
+    Command(window, "palette", app.palette.open)
     Command(window, "sheet", app.sheet.show_sheet)
+    Command(window, "welcome", app.onboarding.begin)

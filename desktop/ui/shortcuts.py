@@ -6,6 +6,7 @@ read the same table, so that they cannot disagree.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -138,9 +139,12 @@ class Command(QAction):
         return QCoreApplication.translate("commands", str(GROUPS[self.entry.group]))
 
     def key_names(self) -> list[str]:
-        """As they are written on the keys of this system."""
-        native = QKeySequence.SequenceFormat.NativeText
-        return [each.toString(native) for each in self.shortcuts()]
+        """As they are written on the keys of this system, in every language."""
+        form = QKeySequence.SequenceFormat
+        if sys.platform == "darwin":
+            return [each.toString(form.NativeText) for each in self.shortcuts()]
+        names = [each.toString(form.PortableText) for each in self.shortcuts()]
+        return [name.replace("Left", "←").replace("Right", "→") for name in names]
 
 
 def bind(owner: QWidget, actions: Mapping[str, Callable[[], object]]) -> dict[str, Command]:

@@ -8,64 +8,40 @@
         <translation>地址解析</translation>
     </message>
     <message>
+        <source>One address</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Paste and parse</source>
         <translation>粘贴并解析</translation>
     </message>
     <message>
-        <source>Clear</source>
-        <translation>清空</translation>
+        <source>One address, or a list with one a line</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A Chinese address</source>
-        <translation>输入一个中文地址</translation>
+        <source>Open a file…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Address</source>
-        <translation>地址</translation>
+        <source>Parse a file of addresses (Ctrl+O)</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Parse</source>
-        <translation>解析</translation>
+        <source>{0} was not finished: {1} are done.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Try an example</source>
-        <translation>试试示例地址</translation>
+        <source>Continue</source>
+        <translation type="unfinished">继续</translation>
     </message>
     <message>
-        <source>Entities</source>
-        <translation>地址要素</translation>
-    </message>
-    <message>
-        <source>No entity was found in the text.</source>
-        <translation>文中没有识别出地址要素。</translation>
-    </message>
-    <message>
-        <source>The server is not running; see the server page.</source>
-        <translation>服务器未在运行，详见“服务器”页。</translation>
-    </message>
-    <message>
-        <source>Type or paste an address first.</source>
-        <translation>请先输入或粘贴一个地址。</translation>
-    </message>
-    <message>
-        <source>The clipboard holds no text.</source>
-        <translation>剪贴板里没有文字。</translation>
-    </message>
-    <message>
-        <source>The clipboard holds {count} lines; copy one address. In the terminal, `tritalk parse -` reads a whole list.</source>
-        <translation>剪贴板里有 {count} 行，请只复制一个地址。整份列表可在终端用 `tritalk parse -` 解析。</translation>
-    </message>
-    <message>
-        <source>The server is starting; the address is parsed as soon as it is ready.</source>
-        <translation>服务器正在启动，就绪后会立即解析这个地址。</translation>
-    </message>
-    <message>
-        <source>Parsing…</source>
-        <translation>正在解析…</translation>
-    </message>
-    <message>
-        <source>Type an address; it is parsed when you pause.</source>
-        <translation>输入一个地址，停顿片刻即自动解析。</translation>
+        <source>Drop one file at a time.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -505,6 +481,14 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>Dots</name>
+    <message>
+        <source>Step {0} of {1}</source>
+        <extracomment>What a person may try first.</extracomment>
+        <translation>第 {0} 步，共 {1} 步</translation>
+    </message>
+</context>
+<context>
     <name>DropZone</name>
     <message>
         <source>Drop a file here</source>
@@ -539,6 +523,33 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>EntityLegend</name>
+    <message>
+        <source>division</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>community</source>
+        <translation type="unfinished">社区</translation>
+    </message>
+    <message>
+        <source>road and number</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place</source>
+        <translation type="unfinished">地点</translation>
+    </message>
+    <message>
+        <source>building and room</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Colours of the entities</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -621,6 +632,18 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>No column looks like addresses; choose one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FilePage</name>
+    <message>
+        <source>Open a file of addresses</source>
+        <extracomment>A file was opened or is in work: this page should be seen.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tables and lists (*.csv *.tsv *.tab *.txt *.xlsx)</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -862,6 +885,62 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>Onboarding</name>
+    <message>
+        <source>Welcome to Tritalk</source>
+        <extracomment>It was seen to its end or skipped: it need not come by itself again.</extracomment>
+        <translation>欢迎使用 Tritalk</translation>
+    </message>
+    <message>
+        <source>Chat, and see how sure the model was</source>
+        <translation>聊天，并看清模型有多大把握</translation>
+    </message>
+    <message>
+        <source>Each token of a reply is tinted: the stronger, the less probable it was. Point at a token to see what else could have stood there, and choose it to go on from it.</source>
+        <translation>回复里的每个词元都带底色：颜色越深，它的概率越低。把鼠标移到词元上，可以看到这里还可能出现什么；选中另一个，就从那里重新生成。</translation>
+    </message>
+    <message>
+        <source>Turn addresses into fields</source>
+        <translation>把地址拆成字段</translation>
+    </message>
+    <message>
+        <source>Type one address, or open a table of them: each is taken apart into its entities and placed in the official divisions, and what is doubtful is marked for you to check.</source>
+        <translation>输入一条地址，或打开整张表格：每条地址都会拆分成各个要素，并对应到官方行政区划；把握不大的会标出来，供您核对。</translation>
+    </message>
+    <message>
+        <source>All of it on your own machine</source>
+        <translation>一切都在您自己的电脑上</translation>
+    </message>
+    <message>
+        <source>Tritalk runs its own server; nothing you type leaves the machine. The line at the foot of the window tells how the server is. Every command is in the palette ({0}), every key on one sheet ({1}).</source>
+        <translation>Tritalk 自带服务器，您输入的内容不会离开这台电脑。窗口底部一行显示服务器的状态。所有操作都能在命令面板（{0}）里找到，全部快捷键列在一张表上（{1}）。</translation>
+    </message>
+    <message>
+        <source>Send a sample message: {0}</source>
+        <translation>发送一条示例消息：{0}</translation>
+    </message>
+    <message>
+        <source>Open a sample file of addresses</source>
+        <translation>打开示例地址文件</translation>
+    </message>
+    <message>
+        <source>Skip</source>
+        <translation>跳过</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>上一步</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>下一步</translation>
+    </message>
+    <message>
+        <source>Begin</source>
+        <translation>开始使用</translation>
+    </message>
+</context>
+<context>
     <name>ProbabilityLegend</name>
     <message>
         <source>low</source>
@@ -884,7 +963,84 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>ProgressCard</name>
     <message>
         <source>Cancel</source>
+        <extracomment>Write the results: to that file, in that format.</extracomment>
         <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Spreadsheet (XLSX)…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>CSV…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>JSON, with every entity and candidate…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">继续</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Exporting: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reading the file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paused: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not finished: {0}. What is done is kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is done is kept; continue once that is mended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Exported to {0}.</source>
+        <translation type="unfinished">已导出到 {0}。</translation>
+    </message>
+    <message>
+        <source>Reading: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is not running; start it on the server page, and the file goes on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for the server; the file goes on by itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export the results</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Start no server; what was downloaded is kept</source>
@@ -997,6 +1153,58 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Copy</source>
         <translation type="unfinished">复制</translation>
+    </message>
+</context>
+<context>
+    <name>ResultsCard</name>
+    <message>
+        <source>Results</source>
+        <extracomment>What the buttons show, in their order.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search the results</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correct…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correct the chosen row (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>To check</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation type="unfinished">启动失败</translation>
+    </message>
+    <message>
+        <source>Corrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No row is like that.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The results appear here as they come.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No row is done yet.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1435,6 +1643,78 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Everything else is in the command palette: {0}</source>
         <translation>其他操作都在命令面板中：{0}</translation>
+    </message>
+</context>
+<context>
+    <name>SingleAddress</name>
+    <message>
+        <source>Clear</source>
+        <extracomment>Several lines were pasted: a list of addresses.</extracomment>
+        <translation type="unfinished">清空</translation>
+    </message>
+    <message>
+        <source>A Chinese address</source>
+        <translation type="unfinished">输入一个中文地址</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation type="unfinished">地址</translation>
+    </message>
+    <message>
+        <source>Parse</source>
+        <translation type="unfinished">解析</translation>
+    </message>
+    <message>
+        <source>Try an example</source>
+        <translation type="unfinished">试试示例地址</translation>
+    </message>
+    <message>
+        <source>Copy as JSON</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as a row</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Division, candidates and entities in columns, as in an exported file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Entities</source>
+        <translation type="unfinished">地址要素</translation>
+    </message>
+    <message>
+        <source>No entity was found in the text.</source>
+        <translation type="unfinished">文中没有识别出地址要素。</translation>
+    </message>
+    <message>
+        <source>The server is not running; see the server page.</source>
+        <translation type="unfinished">服务器未在运行，详见“服务器”页。</translation>
+    </message>
+    <message>
+        <source>Type or paste an address first.</source>
+        <translation type="unfinished">请先输入或粘贴一个地址。</translation>
+    </message>
+    <message>
+        <source>The clipboard holds no text.</source>
+        <translation type="unfinished">剪贴板里没有文字。</translation>
+    </message>
+    <message>
+        <source>Copied.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is starting; the address is parsed as soon as it is ready.</source>
+        <translation type="unfinished">服务器正在启动，就绪后会立即解析这个地址。</translation>
+    </message>
+    <message>
+        <source>Parsing…</source>
+        <translation type="unfinished">正在解析…</translation>
+    </message>
+    <message>
+        <source>Type an address; it is parsed when you pause.</source>
+        <translation type="unfinished">输入一个地址，停顿片刻即自动解析。</translation>
     </message>
 </context>
 <context>

@@ -110,6 +110,7 @@ class Gallery:
         window.show()
         self.app.session.start()
         self.until(lambda: self.app.session.status.message == STARTING.message)
+        self._help()
         self.shoot("chat_starting")
         chat.conversation.send("你好")
         self.shoot("chat_waiting")
@@ -153,6 +154,22 @@ class Gallery:
         window.resize(window.minimumSize())
         self.shoot("chat_small")
         self.app.close()
+
+    def _help(self) -> None:
+        """The introduction, the command palette, the sheet of keys."""
+        welcome, palette, sheet = self.app.onboarding, self.app.palette, self.app.sheet
+        welcome.begin()
+        for number in range(welcome.steps.count()):
+            self.shoot(f"welcome_{number + 1}", of=lambda: welcome)
+            welcome.next_button.click()
+        palette.open()
+        self.shoot("palette")
+        self.shoot("palette_search", lambda: palette.field.setText("th"))
+        self.shoot("palette_nothing", lambda: palette.field.setText("qqqq"))
+        palette.dismiss()
+        sheet.show_sheet()
+        self.shoot("shortcuts", of=lambda: sheet)
+        sheet.close()
 
     def _fill_list(self) -> None:
         """Conversations of other days, so that every heading is there."""
