@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 NO_DISPLAY = "There is no display to open a window on."
 
@@ -16,21 +17,33 @@ def display_available() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def run_window(argv: Sequence[str]) -> int:
+def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
     """Open the window and stay until it is closed; the exit status.
 
     ``argv``: the program's arguments with its name first; Qt takes its own (``-platform``) out.
-    The server is acquired in the background and released when the last window is gone.
+    ``files``: to be opened in it. Where a window is open already it is brought up instead, and
+    opens them. The server is acquired in the background and released when the last window is gone.
+    Raises :class:`LaunchError` or :class:`UnsafeFolder` where the one window cannot be had.
     """
     if not display_available():
         print(NO_DISPLAY, file=sys.stderr)
         return 1
 
-    from desktop import launchers
+    from desktop import instance, launchers
+
+    place = instance.take(files)
+    if isinstance(place, int):
+        print(f"Tritalk is open already (process {place}); its window was brought up.")
+        return 0
+
     from desktop.ui.application import Application
 
-    return Application(
+    application = Application(
         list(argv),
         acquire=launchers.acquire,
         builtin=lambda: launchers.acquire("embedded"),
-    ).run()
+    )
+    application.listen(place)
+    for file in files:
+        application.open_file(Path(file))
+    return application.run()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from desktop.cli import chat, demo, display, doctor, parse, server
 from desktop.launchers.base import LaunchError
+from desktop.paths import UnsafeFolder
 from desktop.triton.types import InvalidInput, TritalkError
 
 
@@ -26,6 +27,11 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tritalk {version('tritalk')}")
     parser.set_defaults(func=open_window)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    files = commands.add_parser("open", help="open files in the window")
+    files.add_argument(
+        "files", nargs="+", metavar="FILE", help="a table of addresses, or an exported conversation"
+    )
+    files.set_defaults(func=open_files)
     for module in (chat, parse, server, doctor):
         module.add_parser(commands)
     return parser
@@ -42,6 +48,17 @@ def open_window(arguments: argparse.Namespace) -> int:
     from desktop.app import run_window
 
     return run_window(sys.argv)
+
+
+def open_files(arguments: argparse.Namespace) -> int:
+    for name in arguments.files:
+        if not Path(name).is_file():
+            raise InvalidInput(f"there is no file {name}")
+    if problem := display.problem():
+        raise LaunchError(f"{problem} Use tritalk parse FILE in the terminal.")
+    from desktop.app import run_window
+
+    return run_window(sys.argv[:1], arguments.files)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.func(arguments))
     except InvalidInput as error:
         return _fail(error, 2)
-    except (TritalkError, LaunchError) as error:
+    except (TritalkError, LaunchError, UnsafeFolder) as error:
         return _fail(error, 1)
     except KeyboardInterrupt:
         return 130

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import cast
 
@@ -13,6 +15,7 @@ from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Slot
 from PySide6.QtWidgets import QApplication
 
 from desktop import paths
+from desktop.instance import Place
 from desktop.launchers.base import Lease
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
@@ -24,9 +27,10 @@ from desktop.ui.commands import add_commands
 from desktop.ui.icons import app_icon
 from desktop.ui.language import LanguageChoice, LanguageManager
 from desktop.ui.main_window import MainWindow
-from desktop.ui.onboarding import SAMPLE_MESSAGE, Onboarding
+from desktop.ui.onboarding import SAMPLE_FILE, SAMPLE_MESSAGE, Onboarding
 from desktop.ui.session import Client, ServerSession
 from desktop.ui.shortcut_sheet import ShortcutSheet
+from desktop.ui.single_instance import Listener
 from desktop.ui.tasks import Background
 from desktop.ui.theme import ThemeChoice, ThemeManager
 from desktop.ui.transcript import Message
@@ -51,6 +55,7 @@ class Application(QObject):
         self.qt = cast(QApplication, QApplication.instance()) or QApplication(argv)
         super().__init__()
         self._closed = False
+        self._listener: Listener | None = None
         self.qt.setApplicationName("tritalk")
         self.qt.setOrganizationName("tritalk")
         self.qt.setApplicationDisplayName("Tritalk")
@@ -76,6 +81,7 @@ class Application(QObject):
         self.sheet = ShortcutSheet(self.window)
         self.onboarding = Onboarding(self.window)
         self.onboarding.message_wanted.connect(self._send_sample)
+        self.onboarding.file_wanted.connect(self._open_sample)
         self.onboarding.ended.connect(self._welcomed)
         conversation.working_changed.connect(self._working_changed)
         conversation.reply_ended.connect(self._reply_ended)
@@ -85,6 +91,18 @@ class Application(QObject):
         rail.language_actions[self.language.choice].setChecked(True)
         rail.theme_chosen.connect(self._choose_theme)
         rail.language_chosen.connect(self._choose_language)
+
+    def listen(self, place: Place) -> None:
+        """From now on later starts of the program bring this window up."""
+        self._listener = Listener(place, self)
+        self._listener.asked.connect(self._start_asked)
+
+    def open_file(self, path: Path) -> None:
+        """Take a file to the page that reads its kind."""
+        conversation = path.suffix.lower() == ".json"
+        page = self.window.chat if conversation else self.window.address
+        self.window.show_page(self.window.pages.indexOf(page))
+        page.open_file(path)
 
     def run(self) -> int:
         """Show the window and run until it is closed or a signal asks to end."""
@@ -101,6 +119,8 @@ class Application(QObject):
 
     def close(self) -> None:
         """End all work and release the server. Blocks; no window is shown any more."""
+        if self._listener is not None:
+            self._listener.stop()
         if not self._closed:
             window_state.save(self.window, self.settings)
             self.window.chat.save_draft()
@@ -114,6 +134,8 @@ class Application(QObject):
             self.theme.stop()
             self.language.remove()
             self.collector.stop()
+        if self._listener is not None:
+            self._listener.leave()
 
     def notify_finished(
         self, title: str, body: str, clicked: Callable[[], object] | None = None
@@ -121,6 +143,18 @@ class Application(QObject):
         """Tell that something long has ended, if the person is not at the window. ``clicked``:
         what a click on the notice does once the window is shown."""
         self.tray.notify(title, body, clicked)
+
+    @Slot(list, dict)
+    def _start_asked(self, files: list[str], tokens: dict[str, str]) -> None:
+        """Another start: come to the front with its permission, and open what it brings."""
+        os.environ.update({name: token for name, token in tokens.items() if token})
+        self.tray.show_window()
+        for file in files:
+            self.open_file(Path(file))
+
+    @Slot()
+    def _open_sample(self) -> None:
+        self.open_file(SAMPLE_FILE)
 
     @Slot()
     def _welcomed(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QFocusEvent, QResizeEvent
@@ -400,11 +401,15 @@ class ChatPage(QWidget):
 
     @Slot()
     def _import(self) -> None:
-        def show(conversation: int) -> None:
-            self.conversation.open(conversation)
-            self.panel.refresh()
+        self.transfer.import_file(self._imported)
 
-        self.transfer.import_file(show)
+    def open_file(self, path: Path) -> None:
+        """Import an exported conversation and show it."""
+        self.transfer.import_path(path, self._imported)
+
+    def _imported(self, conversation: int) -> None:
+        self.conversation.open(conversation)
+        self.panel.refresh()
 
     # What is done with messages.
 

@@ -62,10 +62,11 @@ class Transfer(QObject):
             self.tr("Exported conversation (*.json)"),
         )
         if chosen:
-            path = Path(chosen)
-            self._archive.ask(
-                lambda database: transfer.import_file(database, path), then, self._failed
-            )
+            self.import_path(Path(chosen), then)
+
+    def import_path(self, path: Path, then: Callable[[int], None]) -> None:
+        """As :meth:`import_file`, of a file that was chosen elsewhere."""
+        self._archive.ask(lambda database: transfer.import_file(database, path), then, self._failed)
 
     def _failed(self, error: BaseException) -> None:
         if isinstance(error, Exception):
