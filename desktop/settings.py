@@ -26,6 +26,7 @@ _CHOICES = {
     "launcher": ("auto", "docker", "embedded", "remote"),
     "device": ("auto", "gpu", "cpu"),
     "listen": ("unix", "tcp"),
+    "precision": ("auto", "float32", "bfloat16", "float16", "int8"),
 }
 
 
@@ -74,7 +75,9 @@ class RemoteSettings:
 @dataclass(frozen=True)
 class Settings:
     """``gpus``: numbers of the GPUs to use, none for all. ``instances``: instances of a model, on
-    each device. ``keep_running``: the server outlives the application."""
+    each device. ``precision``: what the chat engine computes in (int8 on CPUs only, float16 on GPUs
+    only; auto: FP32 for small models, else BF16 where the CPU has it, FP16 on a GPU).
+    ``keep_running``: the server outlives the application."""
 
     launcher: str = "auto"
     device: str = "auto"
@@ -82,6 +85,7 @@ class Settings:
     keep_running: bool = False
     gpus: tuple[int, ...] = ()
     instances: dict[str, int] = field(default_factory=dict)
+    precision: str = "auto"
     docker: DockerSettings = field(default_factory=DockerSettings)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
 

@@ -41,6 +41,7 @@ def render(
     device: str = "cpu",
     gpus: int = 0,
     instances: Mapping[str, int] | None = None,
+    precision: str = "auto",
     seen_as: Mapping[Path, str] | None = None,
     source: Path = SOURCE,
 ) -> Rendered:
@@ -51,7 +52,9 @@ def render(
     ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``, and what the chat model allows replaces
     ``@CONTEXT_TOKENS@`` and the like. ``device`` is ``cpu`` or ``gpu``; on GPUs the models
     that only call others stay on the CPU. ``gpus``: how many of the server's GPUs to use, 0 for
-    all. ``instances``: instances a model (on each device), 1 where it is not named. ``seen_as``:
+    all. ``instances``: instances a model (on each device), 1 where it is not named.
+    ``precision``: what the chat engine computes in, see :mod:`server_bundle.chitchat.precision`.
+    ``seen_as``:
     where the server, in a container, sees a folder. A model that cannot be served is reported in
     ``problems`` and does not stop the others. Raises ValueError for another device or a number of
     instances below 1, OSError where ``target`` cannot be written.
@@ -63,7 +66,7 @@ def render(
             raise ValueError(f"{name} cannot have {count} instances; at least 1")
     target.mkdir(parents=True, exist_ok=True)
     seen = seen_as or {}
-    values = {
+    values = {"@PRECISION@": precision} | {
         placeholder: seen.get(path, str(path.absolute()))
         for placeholder, path in (
             ("@CHAT_MODEL@", chat_model),

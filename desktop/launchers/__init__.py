@@ -48,6 +48,7 @@ def acquire(
         models_source=str(models_source.absolute()) if models_source else "",
         gpus=settings.gpus,
         instances=settings.instances,
+        precision=settings.precision,
         memory=settings.docker.memory,
         engine=settings.docker.engine,
         image=settings.docker.image,

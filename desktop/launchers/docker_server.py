@@ -151,6 +151,7 @@ class DockerServer:
             device="gpu" if self._gpu else "cpu",
             gpus=len(self._options.gpus),
             instances=self._options.instances,
+            precision=self._options.precision,
             seen_as={
                 chat: f"{inside}/chat",
                 address: f"{inside}/address",

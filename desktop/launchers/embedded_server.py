@@ -86,6 +86,7 @@ class EmbeddedServer:
             address_model=weights["address-tiny"],
             run_dir=self._folders.run,
             instances=self._options.instances,
+            precision=self._options.precision,
             source=source,
         )
         check_rendered(rendered, source)

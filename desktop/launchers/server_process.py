@@ -22,7 +22,8 @@ class ServerOptions:
     """What a server is to be like; the same options mean the same server.
 
     ``device``: auto, gpu or cpu. ``gpus``: the numbers of the GPUs to use, none for all.
-    ``instances``: instances a model on each device. ``memory``: a limit such as ``8g``.
+    ``instances``: instances a model on each device. ``precision``: what the chat engine computes in.
+    ``memory``: a limit such as ``8g``.
     ``engine``: a Docker engine's address, ``image``: an image to run instead of the one built after
     ``recipe`` (see :class:`desktop.launchers.docker_image.Recipe`).
     """
@@ -33,6 +34,7 @@ class ServerOptions:
     models_source: str = ""
     gpus: tuple[int, ...] = ()
     instances: dict[str, int] = field(default_factory=dict)
+    precision: str = "auto"
     memory: str = ""
     engine: str = ""
     image: str = ""

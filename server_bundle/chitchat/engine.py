@@ -116,10 +116,9 @@ class Engine:
         self.network = network
         self.vocabulary = vocabulary
         self.context = min(context or network.config.n_positions, network.config.n_positions)
-        parameter = network.wte.weight
-        self._device = parameter.device
+        self._device = network.wte.weight.device
         self._cache = KVCache(
-            network.config, slots, self.context, device=self._device, dtype=parameter.dtype
+            network.config, slots, self.context, device=self._device, dtype=network.compute
         )
         self._queue_limit = queue_limit
         self._waiting: deque[_Waiting] = deque()

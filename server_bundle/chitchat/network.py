@@ -105,21 +105,30 @@ class Block(nn.Module):
         return self.mlp_out(_activation(self.activation, self.mlp_in(x)))
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
-        """Everything after attention; ``attended`` is ``[B, n_head, T, head_dim]``."""
+        """Everything after attention; ``attended`` is ``[B, n_head, T, head_dim]``.
+
+        ``x``, the residual stream, stays FP32 whatever the matrices are in.
+        """
         a = self.attn_out(attended.transpose(1, 2).reshape(x.shape))
         if self.post_norm:
             x = self.ln_1(x + a)
-            return self.ln_2(x + self.mlp(x))
+            return self.ln_2(x + self.mlp(x.to(attended.dtype)))
         x = x + a
-        return x + self.mlp(self.ln_2(x))
+        return x + self.mlp(self.ln_2(x).to(attended.dtype))
 
 
 class ChitchatNetwork(nn.Module):
-    """Decoder-only language model with tied input and output embeddings."""
+    """Decoder-only language model with tied input and output embeddings.
+
+    Attributes:
+        compute: dtype of the matrix products in the blocks and of the cache, see
+            :mod:`server_bundle.chitchat.precision`; all else is FP32.
+    """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
         self.config = config
+        self.compute = torch.float32
         self.wte = nn.Embedding(config.vocab_size, config.n_embd)
         self.wpe = nn.Embedding(config.n_positions, config.n_embd)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layer))
@@ -138,6 +147,9 @@ class ChitchatNetwork(nn.Module):
 
     def _layers(self) -> list[Block]:
         return cast(list[Block], list(self.blocks))
+
+    def _heads(self, block: Block, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return block.heads((x if block.post_norm else block.ln_1(x)).to(self.compute))
 
     def _embed(self, ids: Tensor, types: Tensor | None, positions: Tensor) -> Tensor:
         x = self.wte(ids) + self.wpe(positions)
@@ -158,7 +170,7 @@ class ChitchatNetwork(nn.Module):
         """
         x = self._embed(ids, types, self._first(ids.shape[1]))
         for block in self._layers():
-            q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
+            q, k, v = self._heads(block, x)
             x = block.finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
         return self._logits(x)
 
@@ -175,7 +187,7 @@ class ChitchatNetwork(nn.Module):
         t = ids.shape[0]
         x = self._embed(ids[None], None if types is None else types[None], self._first(t))
         for layer, block in enumerate(self._layers()):
-            q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
+            q, k, v = self._heads(block, x)
             cache.keys[layer][slot, :, :t] = k[0]
             cache.values[layer][slot, :, :t] = v[0]
             x = block.finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
@@ -199,16 +211,29 @@ class ChitchatNetwork(nn.Module):
         rows = self._first(b)
         x = self._embed(ids, types, positions)[:, None]
         span = longest + 1
-        mask = None
-        if b > 1:
+        mask = apart = None
+        if b > 1 and self.compute != torch.float32 and x.device.type == "cpu":
+            # Over a longer context the fused kernel sums in other blocks, which BF16 shows: a row
+            # would depend on its neighbours' lengths. One by one it does not.
+            apart = (positions + 1).tolist()
+        elif b > 1:
             mask = (self._first(span) <= positions[:, None])[:, None, None]
         for layer, block in enumerate(self._layers()):
-            q, k, v = block.heads(x if block.post_norm else block.ln_1(x))
+            q, k, v = self._heads(block, x)
             keys, values = cache.keys[layer], cache.values[layer]
             keys[rows, :, positions] = k[:, :, 0]
             values[rows, :, positions] = v[:, :, 0]
-            attended = F.scaled_dot_product_attention(
-                q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
-            )
+            if apart is not None:
+                parts = [
+                    F.scaled_dot_product_attention(
+                        q[i : i + 1], keys[i : i + 1, :, :n], values[i : i + 1, :, :n]
+                    )
+                    for i, n in enumerate(apart)
+                ]
+                attended = torch.cat(parts)
+            else:
+                attended = F.scaled_dot_product_attention(
+                    q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
+                )
             x = block.finish(x, attended)
         return self._logits(x[:, 0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from server_bundle.chitchat import precision
 from server_bundle.chitchat.folder import Vocabulary
 from server_bundle.chitchat.network import ChitchatNetwork, KVCache, NetworkConfig
 from server_bundle.chitchat.parameters import SamplingParameters
@@ -21,7 +22,8 @@ from server_bundle.chitchat.sampling import RowState, sample
 def test_steps_stay_on_their_device(post_norm: bool, dtype: torch.dtype) -> None:
     config = NetworkConfig(99, 32, 16, 2, 2, 64, 1e-5, post_norm)
     with torch.no_grad():
-        network = ChitchatNetwork(config).to("meta", dtype)
+        network = precision.apply(ChitchatNetwork(config), str(dtype).removeprefix("torch."))
+        network.to("meta")
         ids = torch.zeros(5, dtype=torch.long, device="meta")
         tokens = torch.zeros(3, dtype=torch.long, device="meta")
         cache = KVCache(config, 4, device="meta", dtype=dtype)

@@ -5,7 +5,7 @@ import json
 import torch
 import triton_python_backend_utils as pb_utils
 
-from server_bundle.chitchat import prefix, triton_io
+from server_bundle.chitchat import precision, prefix, triton_io
 from server_bundle.chitchat.cancel import CancelReader, InvalidCancelKey
 from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
@@ -28,8 +28,12 @@ class TritonPythonModel:
         self.cancel = CancelReader(triton_io.path_parameter(config, "run_dir"))
         self.layout = PromptLayout.from_folder(folder)
         network = load_network(folder)
-        if args["model_instance_kind"] == "GPU":
-            network = network.to(f"cuda:{args['model_instance_device_id']}", torch.float16)
+        on_gpu = args["model_instance_kind"] == "GPU"
+        wanted = triton_io.parameter(config, "precision", "auto")
+        chosen = precision.choose(wanted, network, "cuda" if on_gpu else "cpu")
+        network = precision.apply(network, chosen)
+        if on_gpu:
+            network = network.to(f"cuda:{args['model_instance_device_id']}")
         settings = EngineSettings.choose(network.config, config.get("parameters", {}))
         torch.set_num_threads(settings.threads)
         self.responder = Responder()

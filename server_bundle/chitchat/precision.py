@@ -1,0 +1,99 @@
+"""The numbers a network computes in: FP32, or half the bytes, or a quarter, in its matrix products.
+
+On a CPU a step for one chat reads every weight once, so its time is the time to read them. Only
+the four matrices of each block change; embeddings, norms, the residual stream and the projection
+to the vocabulary stay in FP32, since the probabilities shown to people come from there.
+
+No row of a batch may depend on the others. BF16 products here give each row the same bits however
+many rows there are; of INT8 only the weights are quantised, one scale an output channel, so that
+activations need no scale that rows would share.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from server_bundle.chitchat.network import Block, ChitchatNetwork
+
+PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
+_MATRICES = ("qkv", "attn_out", "mlp_in", "mlp_out")
+# Below this many weights a step's time is overhead, not reading, and exactness is free.
+_SMALL = 20_000_000
+
+
+class Int8Linear(nn.Module):
+    """``y = x Wᵀ + b`` with INT8 weights; symmetric, one scale an output channel.
+
+    Weights are INT8 ``[out, in]``, scales BF16 ``[out]``; takes and gives BF16 ``[..., in]`` and
+    ``[..., out]``. Source of the scheme: LLM.int8() and its successors quantise weights absmax per
+    output channel (Dettmers et al. 2022, arXiv:2208.07339, section 2.1).
+    """
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        weight = linear.weight.detach().float()
+        # Rounded before it is used, so that rounding the scale costs no accuracy.
+        scale = (weight.abs().amax(dim=1).clamp_min(1e-12) / 127).to(torch.bfloat16)
+        quantised = (weight / scale.float()[:, None]).round().clamp(-127, 127).to(torch.int8)
+        self.register_buffer("weight", quantised.contiguous())
+        self.register_buffer("scale", scale)
+        self.register_buffer("bias", linear.bias.detach().to(torch.bfloat16))
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = x.reshape(-1, x.shape[-1])
+        product = torch._weight_int8pack_mm(
+            rows, cast(Tensor, self.weight), cast(Tensor, self.scale)
+        )
+        return (product + cast(Tensor, self.bias)).view(*x.shape[:-1], -1)
+
+
+def choose(requested: str, network: ChitchatNetwork, device: str) -> str:
+    """What ``auto`` means for this network on this machine; any other request as it is.
+
+    Args:
+        requested: one of :data:`PRECISIONS`.
+        device: ``cpu`` or ``cuda``.
+
+    Raises:
+        ValueError: the request is unknown, or not for this device.
+    """
+    if requested not in PRECISIONS:
+        raise ValueError(f"precision is one of {', '.join(PRECISIONS)}, not {requested!r}")
+    if requested == "auto":
+        if device != "cpu":
+            return "float16"
+        weights = sum(p.numel() for p in network.parameters())
+        return "bfloat16" if weights >= _SMALL and fast_bfloat16() else "float32"
+    if requested == "int8" and device != "cpu":
+        raise ValueError("precision int8 is for CPUs; on a GPU choose float16 or bfloat16")
+    if requested == "float16" and device == "cpu":
+        raise ValueError("precision float16 is for GPUs; on a CPU choose bfloat16")
+    return requested
+
+
+def fast_bfloat16() -> bool:
+    """Whether this CPU multiplies BF16 itself; elsewhere it is slower than FP32."""
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16"))
+
+
+def apply(network: ChitchatNetwork, precision: str) -> ChitchatNetwork:
+    """Change a network in place (and return it); FP32 leaves it as it is.
+
+    Args:
+        precision: ``float32``, ``bfloat16``, ``float16`` or ``int8``.
+    """
+    if precision == "float32":
+        return network
+    for block in cast(list[Block], list(network.blocks)):
+        for name in _MATRICES:
+            linear = cast(nn.Linear, getattr(block, name))
+            if precision == "int8":
+                setattr(block, name, Int8Linear(linear))
+            else:
+                linear.to(getattr(torch, precision))
+    network.compute = torch.bfloat16 if precision == "int8" else getattr(torch, precision)
+    return network
