@@ -100,7 +100,7 @@ class Throttled:
         if place == self._told and now - self._at < self._seconds:
             return
         self._told, self._at = place, now
-        self._report(f"{self._target} image: {progress}", progress)
+        self._report(f"{self._target.upper()} image: {progress}", progress)
 
 
 @dataclass

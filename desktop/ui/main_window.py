@@ -163,6 +163,7 @@ class MainWindow(QMainWindow):
 
         self.rail.page_chosen.connect(self.show_page)
         session.status_changed.connect(self.status.show_status)
+        self.status.cancelled.connect(session.cancel_start)
         self.commands = bind(
             self,
             {

@@ -11,6 +11,8 @@ from functools import cache
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
+from desktop.ui import server_phrases
+
 _SOURCES = (
     # Why this launcher.
     QT_TRANSLATE_NOOP(
@@ -59,47 +61,6 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "the server is not running"),
     QT_TRANSLATE_NOOP("phrases", "the server did not become ready"),
     QT_TRANSLATE_NOOP("phrases", "the reply broke off"),
-    # What is wrong with Docker. A template is one literal, as lupdate reads them.
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "Docker cannot pass a GPU into containers here (no NVIDIA Container Toolkit, or Docker from a snap, which cannot have it); {0} (Docker: {1})",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "The NVIDIA driver cannot be loaded for containers; {0} (Docker: {1})",
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "The disk of the Docker engine is full; make room (docker system prune removes what is not in use) and try again. (Docker: {0})",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "Another program has taken the port in the meantime; try again. (Docker: {0})",
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "The image does not exist, or may not be pulled; check its name in the settings, or build it: tritalk server build (Docker: {0})",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "What the image is made of cannot be downloaded: no network, or it needs a proxy or a mirror; check the connection, or build from a folder of wheels (tritalk server build --help). (Docker: {0})",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "You may not use the Docker engine at {0}; run: sudo usermod -aG docker $USER, then log in again",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "No Docker engine is at {0}; install Docker (https://docs.docker.com/get-docker) and start it, or use the built-in Triton (--launcher embedded)",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "The Docker engine at {0} was stopped; start it (sudo systemctl start docker, or open Docker Desktop) and then the server again, or use the built-in Triton (--launcher embedded)",  # noqa: E501
-    ),
-    QT_TRANSLATE_NOOP(
-        "phrases",
-        "Docker failed while {0}: {1}",
-    ),
     # What is wrong with a file of a conversation.
     QT_TRANSLATE_NOOP("phrases", "the conversation does not exist any more"),
     QT_TRANSLATE_NOOP("phrases", "the file's name must end in {0}"),
@@ -112,14 +73,18 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "the file is damaged ({0})"),
 )
 
-_TEMPLATES = tuple(str(source) for source in _SOURCES)
+_TEMPLATES = tuple(str(source) for source in _SOURCES + server_phrases.SOURCES)
 
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Each template with the expression its sentences match; plain ones come first."""
+    """Each template with the expression its sentences match; those that say more come first."""
+
+    def said(template: str) -> tuple[bool, int]:
+        return "{" in template, -len(re.sub(r"\{\d\}", "", template))
+
     result = []
-    for template in sorted(_TEMPLATES, key=lambda t: "{" in t):
+    for template in sorted(_TEMPLATES, key=said):
         parts = (re.escape(part) for part in re.split(r"\{\d\}", template))
         result.append((re.compile("(.+?)".join(parts), re.IGNORECASE), template))
     return tuple(result)

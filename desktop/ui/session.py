@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
@@ -30,6 +30,7 @@ from desktop.triton.types import (
     Sampling,
     ServerUnavailable,
     Token,
+    TritalkError,
 )
 from desktop.ui.tasks import Background, Task
 
@@ -61,6 +62,7 @@ class Client(Protocol):
     ) -> ChatStream: ...
     def limits(self, model: str) -> ModelLimits | None: ...
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]: ...
+    def parse_each(self, texts: Iterable[str]) -> Iterator[ParsedAddress | TritalkError]: ...
     def close(self) -> None: ...
 
 
@@ -138,6 +140,11 @@ class ServerSession(QObject):
         """Stop the server, whoever else uses it; of one that somebody else runs, let go. Also
         ends a start that is under way. Returns at once."""
         self._end(why, again=False)
+
+    @Slot()
+    def cancel_start(self) -> None:
+        """End a start that takes too long for the person."""
+        self.stop("the start was cancelled")
 
     def restart(self, *, as_set: bool = True) -> None:
         """Stop the server and start it again, as the settings have it by now (unless ``as_set`` is
@@ -272,6 +279,24 @@ class ServerSession(QObject):
                 held.close()
 
     # On workers and on the lease's own thread.
+
+    def open_client(self, model: str, cancelled: Callable[[], bool]) -> Client:
+        """A connection of the caller's own, for long work, to the server that serves ``model``;
+        waits for one as long as it takes. Raises ServerUnavailable once ``cancelled()``."""
+        with self._changed:
+            while not self._serves(model):
+                if cancelled() or self._closing:
+                    raise ServerUnavailable("the server is not running")
+                self._changed.wait(0.5)
+            endpoint = self._status.endpoint
+        return self._new_client(endpoint)
+
+    def serves(self, model: str) -> bool:
+        with self._changed:
+            return self._serves(model)
+
+    def _serves(self, model: str) -> bool:
+        return self._status.state in SERVING and self._status.models.get(model, "READY") == "READY"
 
     def _end_server(self, attempt: int, status: ServerStatus, why: str) -> bool:
         """Whether nothing of it is left."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
 from desktop.launchers.base import ServerState, ServerStatus
 from desktop.ui import theme
-from desktop.ui.words import reason_words, status_words
+from desktop.ui.words import message_words, reason_words, status_words
+
+_STEPS = 1000
 
 
 class StateDot(QWidget):
@@ -74,7 +84,20 @@ class ElidedLabel(QLabel):
         self.setText(self.fontMetrics().elidedText(self._full, elide, self.width()))
 
 
+def show_share(bar: QProgressBar, status: ServerStatus) -> None:
+    """Set a bar to how far the server's image is; hidden where nobody can know."""
+    share = status.progress.share() if status.progress else None
+    bar.setVisible(share is not None)
+    bar.setRange(0, _STEPS)
+    bar.setValue(round((share or 0.0) * _STEPS))
+    bar.setAccessibleName(message_words(status))
+
+
 class StatusBar(QFrame):
+    """``cancelled``: the image that is being made is not wanted."""
+
+    cancelled = Signal()
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("statusBar")
@@ -83,11 +106,19 @@ class StatusBar(QFrame):
         self.words = ElidedLabel(self)
         self.reason = ElidedLabel(self)
         self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedSize(120, 8)
+        self.cancel_button = QPushButton(self)
+        self.cancel_button.setObjectName("slim")
+        self.cancel_button.clicked.connect(self.cancelled)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 0, 16, 0)
         row.setSpacing(8)
         row.addWidget(self.dot)
+        row.addWidget(self.bar)
         row.addWidget(self.words, 1)
+        row.addWidget(self.cancel_button)
         row.addWidget(self.reason, 1)
         self._status = ServerStatus("", "", ServerState.STARTING)
         self.show_status(self._status)
@@ -96,6 +127,9 @@ class StatusBar(QFrame):
     def show_status(self, status: ServerStatus) -> None:
         self._status = status
         self.dot.show_state(status.state)
+        show_share(self.bar, status)
+        self.cancel_button.setText(self.tr("Cancel"))
+        self.cancel_button.setVisible(status.progress is not None)
         self.words.show_text(status_words(status))
         self.reason.show_text(reason_words(status))
 

@@ -59,71 +59,71 @@
     <name>ChartsPanel</name>
     <message>
         <source>waiting for the first figures</source>
-        <translation type="unfinished"></translation>
+        <translation>正在等待第一批数据</translation>
     </message>
     <message>
         <source>nothing yet</source>
-        <translation type="unfinished"></translation>
+        <translation>暂无数据</translation>
     </message>
     <message>
         <source>this server tells no metrics</source>
-        <translation type="unfinished"></translation>
+        <translation>这台服务器不提供指标</translation>
     </message>
     <message>
         <source>now</source>
-        <translation type="unfinished"></translation>
+        <translation>现在</translation>
     </message>
     <message>
         <source>{0} s ago</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 秒前</translation>
     </message>
     <message>
         <source>{0} min ago</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 分钟前</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">对话</translation>
+        <translation>聊天</translation>
     </message>
     <message>
         <source>Addresses</source>
-        <translation type="unfinished">地址解析</translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>GPU {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU {0}</translation>
     </message>
     <message>
         <source>Requests per second</source>
-        <translation type="unfinished"></translation>
+        <translation>每秒请求数</translation>
     </message>
     <message>
         <source>Tokens per second</source>
-        <translation type="unfinished"></translation>
+        <translation>每秒 token 数</translation>
     </message>
     <message>
         <source>Batch size</source>
-        <translation type="unfinished"></translation>
+        <translation>批大小</translation>
     </message>
     <message>
         <source>Time in the queue</source>
-        <translation type="unfinished"></translation>
+        <translation>排队时间</translation>
     </message>
     <message>
         <source>CPU of the machine</source>
-        <translation type="unfinished"></translation>
+        <translation>整机 CPU</translation>
     </message>
     <message>
         <source>Memory of the machine</source>
-        <translation type="unfinished"></translation>
+        <translation>整机内存</translation>
     </message>
     <message>
         <source>GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU</translation>
     </message>
     <message>
         <source>GPU memory</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU 显存</translation>
     </message>
 </context>
 <context>
@@ -476,8 +476,20 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>仅凭这段文字无法确定行政区划。</translation>
     </message>
     <message>
+        <source>Several divisions fit the text equally well.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Other candidates</source>
         <translation>其他可能</translation>
+    </message>
+    <message>
+        <source>Candidates, best first</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>and {0} more, in the copies</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -576,7 +588,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>Field</name>
     <message>
         <source>Set by the variable {0}; it cannot be changed here.</source>
-        <translation type="unfinished"></translation>
+        <translation>由环境变量 {0} 设定，不能在这里更改。</translation>
     </message>
 </context>
 <context>
@@ -676,66 +688,66 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Log</source>
         <extracomment>As many lines are kept and shown, the newest.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>日志</translation>
     </message>
     <message>
         <source>Search the log</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索日志</translation>
     </message>
     <message>
         <source>All lines</source>
-        <translation type="unfinished"></translation>
+        <translation>所有行</translation>
     </message>
     <message>
         <source>Warnings and errors</source>
-        <translation type="unfinished"></translation>
+        <translation>警告和错误</translation>
     </message>
     <message>
         <source>Errors only</source>
-        <translation type="unfinished"></translation>
+        <translation>仅错误</translation>
     </message>
     <message>
         <source>Which lines</source>
-        <translation type="unfinished"></translation>
+        <translation>显示哪些行</translation>
     </message>
     <message>
         <source>Follow</source>
-        <translation type="unfinished"></translation>
+        <translation>跟随</translation>
     </message>
     <message>
         <source>Stay at the end as lines arrive</source>
-        <translation type="unfinished"></translation>
+        <translation>有新的行时停留在末尾</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished">复制</translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>The selected text, else all lines shown</source>
-        <translation type="unfinished"></translation>
+        <translation>复制选中的文字；没有选中时复制显示的所有行</translation>
     </message>
     <message>
         <source>The log of a remote server is with whoever runs it.</source>
-        <translation type="unfinished"></translation>
+        <translation>远程服务器的日志在运行它的人那里。</translation>
     </message>
     <message>
         <source>No line is like that.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有符合条件的行。</translation>
     </message>
     <message>
         <source>No server has printed anything yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有服务器输出过内容。</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 行</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{0} of %n line(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{0}/%n 行</numerusform>
         </translation>
     </message>
 </context>
@@ -847,34 +859,34 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>ModelRow</name>
     <message>
         <source>version {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>版本 {0}</translation>
     </message>
     <message>
         <source>unloaded</source>
-        <translation type="unfinished"></translation>
+        <translation>已卸载</translation>
     </message>
     <message>
         <source>Unload</source>
-        <translation type="unfinished"></translation>
+        <translation>卸载</translation>
     </message>
     <message>
         <source>Load</source>
-        <translation type="unfinished"></translation>
+        <translation>加载</translation>
     </message>
     <message>
         <source>Frees its memory; what needs it does not work until it is loaded again</source>
-        <translation type="unfinished"></translation>
+        <translation>释放它占用的内存；重新加载之前，依赖它的功能无法使用</translation>
     </message>
     <message>
         <source>Load it into memory</source>
-        <translation type="unfinished"></translation>
+        <translation>加载到内存</translation>
     </message>
 </context>
 <context>
     <name>ModelsTable</name>
     <message>
         <source>Models</source>
-        <translation type="unfinished">模型</translation>
+        <translation>模型</translation>
     </message>
 </context>
 <context>
@@ -1040,10 +1052,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Export the results</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Start no server; what was downloaded is kept</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1363,43 +1371,43 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Log</source>
-        <translation type="unfinished"></translation>
+        <translation>日志</translation>
     </message>
     <message>
         <source>Settings</source>
-        <translation type="unfinished">设置</translation>
+        <translation>设置</translation>
     </message>
     <message>
         <source>Start</source>
-        <translation type="unfinished"></translation>
+        <translation>启动</translation>
     </message>
     <message>
         <source>Restart</source>
-        <translation type="unfinished"></translation>
+        <translation>重启</translation>
     </message>
     <message>
         <source>Stop the server and start it as it is set</source>
-        <translation type="unfinished"></translation>
+        <translation>停止服务器，再按当前设置启动</translation>
     </message>
     <message>
         <source>Versions, state, settings and the end of the log, without keys and tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>版本、状态、设置和日志末尾，不含密钥和令牌</translation>
     </message>
     <message>
         <source>Disconnect</source>
-        <translation type="unfinished"></translation>
+        <translation>断开</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">停止</translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>The server itself goes on</source>
-        <translation type="unfinished"></translation>
+        <translation>服务器本身会继续运行</translation>
     </message>
     <message>
         <source>Stops it for every program that uses it</source>
-        <translation type="unfinished"></translation>
+        <translation>所有正在使用它的程序都会受影响</translation>
     </message>
     <message>
         <source>Now</source>
@@ -1423,7 +1431,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished"></translation>
+        <translation>已复制</translation>
     </message>
 </context>
 <context>
@@ -1431,207 +1439,207 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>The settings cannot be saved: {0}</source>
         <extracomment>The models whose number of instances may be chosen.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法保存设置：{0}</translation>
     </message>
     <message>
         <source>Write the numbers of the GPUs with commas, such as 0, 1; none for all.</source>
-        <translation type="unfinished"></translation>
+        <translation>请用逗号分隔 GPU 编号，例如 0, 1；留空表示全部。</translation>
     </message>
     <message>
         <source>Write a size such as 8g or 512m; nothing for no limit.</source>
-        <translation type="unfinished"></translation>
+        <translation>请填写大小，例如 8g 或 512m；留空表示不限。</translation>
     </message>
     <message>
         <source>The name of an image has no spaces.</source>
-        <translation type="unfinished"></translation>
+        <translation>镜像名不能含空格。</translation>
     </message>
     <message>
         <source>Write an address such as unix:///var/run/docker.sock.</source>
-        <translation type="unfinished"></translation>
+        <translation>请填写地址，例如 unix:///var/run/docker.sock。</translation>
     </message>
     <message>
         <source>There is no such file.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有这个文件。</translation>
     </message>
     <message>
         <source>The name of a header has only letters, digits and hyphens.</source>
-        <translation type="unfinished"></translation>
+        <translation>请求头的名称只能含字母、数字和连字符。</translation>
     </message>
     <message>
         <source>A token has only ASCII characters.</source>
-        <translation type="unfinished"></translation>
+        <translation>令牌只能含 ASCII 字符。</translation>
     </message>
     <message>
         <source>CA file</source>
-        <translation type="unfinished"></translation>
+        <translation>CA 文件</translation>
     </message>
     <message>
         <source>Certificates (*.pem *.crt);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>证书 (*.pem *.crt);;所有文件 (*)</translation>
     </message>
     <message>
         <source>How the server runs</source>
-        <translation type="unfinished"></translation>
+        <translation>服务器如何运行</translation>
     </message>
     <message>
         <source>Models and devices</source>
-        <translation type="unfinished"></translation>
+        <translation>模型与设备</translation>
     </message>
     <message>
         <source>Docker</source>
-        <translation type="unfinished"></translation>
+        <translation>Docker</translation>
     </message>
     <message>
         <source>Remote server</source>
-        <translation type="unfinished"></translation>
+        <translation>远程服务器</translation>
     </message>
     <message>
         <source>The running server was started with other settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在运行的服务器是用另一套设置启动的。</translation>
     </message>
     <message>
         <source>Restart to apply</source>
-        <translation type="unfinished"></translation>
+        <translation>重启以生效</translation>
     </message>
     <message>
         <source>Set the file aside</source>
-        <translation type="unfinished"></translation>
+        <translation>另存并重置</translation>
     </message>
     <message>
         <source>Keeps it as settings.json.damaged and begins with the defaults</source>
-        <translation type="unfinished"></translation>
+        <translation>原文件保留为 settings.json.damaged，并从默认设置开始</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <translation type="unfinished"></translation>
+        <translation>自动</translation>
     </message>
     <message>
         <source>Launcher</source>
-        <translation type="unfinished">运行方式</translation>
+        <translation>运行方式</translation>
     </message>
     <message>
         <source>Automatic takes Docker where a GPU is visible in it, else the built-in Triton.</source>
-        <translation type="unfinished"></translation>
+        <translation>自动：容器里能看到 GPU 时用 Docker，否则用内置 Triton。</translation>
     </message>
     <message>
         <source>Built-in Triton</source>
-        <translation type="unfinished"></translation>
+        <translation>内置 Triton</translation>
     </message>
     <message>
         <source>Device</source>
-        <translation type="unfinished"></translation>
+        <translation>设备</translation>
     </message>
     <message>
         <source>What the models run on; the built-in Triton runs on the CPU.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型在什么设备上运行；内置 Triton 只用 CPU。</translation>
     </message>
     <message>
         <source>Keep running</source>
-        <translation type="unfinished"></translation>
+        <translation>保持运行</translation>
     </message>
     <message>
         <source>The server stays when the window is closed, until it is stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭窗口后服务器仍会运行，直到手动停止。</translation>
     </message>
     <message>
         <source>Keep the server running when the window is closed</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭窗口后让服务器继续运行</translation>
     </message>
     <message>
         <source>GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU</translation>
     </message>
     <message>
         <source>Numbers with commas; nothing for all of them.</source>
-        <translation type="unfinished"></translation>
+        <translation>编号用逗号分隔；留空表示全部。</translation>
     </message>
     <message>
         <source>Instances</source>
-        <translation type="unfinished"></translation>
+        <translation>实例数</translation>
     </message>
     <message>
         <source>How many instances of a model run, on each device.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个设备上运行多少个模型实例。</translation>
     </message>
     <message>
         <source>Memory</source>
-        <translation type="unfinished"></translation>
+        <translation>内存</translation>
     </message>
     <message>
         <source>The most that the container may use, such as 8g.</source>
-        <translation type="unfinished"></translation>
+        <translation>容器最多可用的内存，例如 8g。</translation>
     </message>
     <message>
         <source>no limit</source>
-        <translation type="unfinished"></translation>
+        <translation>不限</translation>
     </message>
     <message>
         <source>Image</source>
-        <translation type="unfinished"></translation>
+        <translation>镜像</translation>
     </message>
     <message>
         <source>Run this image; nothing builds one where it is missing.</source>
-        <translation type="unfinished"></translation>
+        <translation>运行这个镜像；留空则在缺少时自行构建。</translation>
     </message>
     <message>
         <source>built here</source>
-        <translation type="unfinished"></translation>
+        <translation>在本机构建</translation>
     </message>
     <message>
         <source>Engine</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎</translation>
     </message>
     <message>
         <source>The address of a Docker engine; nothing takes the one that docker uses.</source>
-        <translation type="unfinished"></translation>
+        <translation>Docker 引擎的地址；留空则与 docker 命令相同。</translation>
     </message>
     <message>
         <source>as docker finds it</source>
-        <translation type="unfinished"></translation>
+        <translation>与 docker 命令相同</translation>
     </message>
     <message>
         <source>Address</source>
-        <translation type="unfinished">地址</translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>grpc://host:8001, or grpcs:// with TLS; http(s):// with gRPC on the next port.</source>
-        <translation type="unfinished"></translation>
+        <translation>grpc://主机:8001，用 TLS 则为 grpcs://；http(s):// 时 gRPC 在下一个端口。</translation>
     </message>
     <message>
         <source>Certificates (PEM) to trust; nothing takes the system&apos;s.</source>
-        <translation type="unfinished"></translation>
+        <translation>要信任的证书（PEM）；留空则使用系统证书。</translation>
     </message>
     <message>
         <source>the system&apos;s certificates</source>
-        <translation type="unfinished"></translation>
+        <translation>系统证书</translation>
     </message>
     <message>
         <source>Choose…</source>
-        <translation type="unfinished"></translation>
+        <translation>选择…</translation>
     </message>
     <message>
         <source>Header</source>
-        <translation type="unfinished"></translation>
+        <translation>请求头</translation>
     </message>
     <message>
         <source>The header that carries the token.</source>
-        <translation type="unfinished"></translation>
+        <translation>携带令牌的请求头。</translation>
     </message>
     <message>
         <source>Token</source>
-        <translation type="unfinished"></translation>
+        <translation>令牌</translation>
     </message>
     <message>
         <source>Sent with each call; kept in settings.json, which only you can read.</source>
-        <translation type="unfinished"></translation>
+        <translation>随每次请求发送；保存在只有你能读的 settings.json 中。</translation>
     </message>
     <message>
         <source>Show</source>
-        <translation type="unfinished"></translation>
+        <translation>显示</translation>
     </message>
     <message>
         <source>Hide</source>
-        <translation type="unfinished"></translation>
+        <translation>隐藏</translation>
     </message>
 </context>
 <context>
@@ -1718,10 +1726,21 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>StartCard</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Start no server; what was downloaded is kept</source>
+        <translation>不启动服务器；已下载的内容会保留</translation>
+    </message>
+</context>
+<context>
     <name>StatusBar</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -2247,6 +2266,246 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>你没有权限使用 {0} 上的 Docker 引擎；请运行 sudo usermod -aG docker $USER，然后重新登录</translation>
     </message>
     <message>
+        <source>only Docker serves on a GPU</source>
+        <translation>只有 Docker 能使用 GPU</translation>
+    </message>
+    <message>
+        <source>an NVIDIA GPU and a Docker engine found</source>
+        <translation>发现 NVIDIA GPU 和 Docker</translation>
+    </message>
+    <message>
+        <source>the built-in Triton cannot run here ({0})</source>
+        <translation>内置 Triton 无法在这台机器上运行（{0}）</translation>
+    </message>
+    <message>
+        <source>a container was kept running</source>
+        <translation>有一个保持运行的容器</translation>
+    </message>
+    <message>
+        <source>{0}; using the built-in Triton</source>
+        <translation>{0}；改用内置 Triton</translation>
+    </message>
+    <message>
+        <source>{0}; on the CPU: {1}</source>
+        <translation>{0}；在 CPU 上运行：{1}</translation>
+    </message>
+    <message>
+        <source>{0}; on the GPU: {1}</source>
+        <translation>{0}；在 GPU 上运行：{1}</translation>
+    </message>
+    <message>
+        <source>no NVIDIA GPU found</source>
+        <translation>未发现 NVIDIA GPU</translation>
+    </message>
+    <message>
+        <source>preparing</source>
+        <translation>正在准备</translation>
+    </message>
+    <message>
+        <source>looking for a Docker engine</source>
+        <translation>正在查找 Docker 引擎</translation>
+    </message>
+    <message>
+        <source>looking for the GPU inside a container</source>
+        <translation>正在检查容器内能否看到 GPU</translation>
+    </message>
+    <message>
+        <source>CPU image: {0}</source>
+        <translation>CPU 镜像：{0}</translation>
+    </message>
+    <message>
+        <source>GPU image: {0}</source>
+        <translation>GPU 镜像：{0}</translation>
+    </message>
+    <message>
+        <source>sending {0} of {1} to Docker</source>
+        <translation>正在向 Docker 发送构建内容，{0}/{1}</translation>
+    </message>
+    <message>
+        <source>pulling: {0} of {1}, {2} of {3} layers</source>
+        <translation>正在拉取：{0}/{1}，{2}/{3} 层</translation>
+    </message>
+    <message>
+        <source>building: step {0} of {1} ({2})</source>
+        <translation>正在构建：第 {0}/{1} 步（{2}）</translation>
+    </message>
+    <message>
+        <source>connecting to {0}</source>
+        <translation>正在连接 {0}</translation>
+    </message>
+    <message>
+        <source>not ready</source>
+        <translation>尚未就绪</translation>
+    </message>
+    <message>
+        <source>it was stopped in the window</source>
+        <translation>在窗口中停止</translation>
+    </message>
+    <message>
+        <source>it is restarted</source>
+        <translation>重启</translation>
+    </message>
+    <message>
+        <source>the start was cancelled</source>
+        <translation>已取消启动</translation>
+    </message>
+    <message>
+        <source>tritalk server stop</source>
+        <translation>tritalk server stop</translation>
+    </message>
+    <message>
+        <source>it failed</source>
+        <translation>出错</translation>
+    </message>
+    <message>
+        <source>it was told to stop</source>
+        <translation>收到停止信号</translation>
+    </message>
+    <message>
+        <source>nobody needs the server any more</source>
+        <translation>已没有程序在使用服务器</translation>
+    </message>
+    <message>
+        <source>a server with other settings takes its place</source>
+        <translation>由设置不同的服务器接替</translation>
+    </message>
+    <message>
+        <source>tritonserver {0}</source>
+        <translation>tritonserver {0}</translation>
+    </message>
+    <message>
+        <source>tritonserver {0} ({1})</source>
+        <translation>tritonserver {0}（{1}）</translation>
+    </message>
+    <message>
+        <source>ended with exit status {0}</source>
+        <translation>已退出，退出码 {0}</translation>
+    </message>
+    <message>
+        <source>was killed by {0}</source>
+        <translation>被 {0} 终止</translation>
+    </message>
+    <message>
+        <source>was killed by signal {0}</source>
+        <translation>被信号 {0} 终止</translation>
+    </message>
+    <message>
+        <source>tritonserver did not answer within {0} seconds</source>
+        <translation>tritonserver 在 {0} 秒内没有应答</translation>
+    </message>
+    <message>
+        <source>the container {0}</source>
+        <translation>容器{0}</translation>
+    </message>
+    <message>
+        <source>the server did not answer ({0})</source>
+        <translation>服务器没有应答（{0}）</translation>
+    </message>
+    <message>
+        <source>HTTP status {0}</source>
+        <translation>HTTP 状态码 {0}</translation>
+    </message>
+    <message>
+        <source>There is no launcher {0}; choose one of: {1}</source>
+        <translation>没有 {0} 这种运行方式；可选：{1}</translation>
+    </message>
+    <message>
+        <source>The server listens on unix or tcp, not on {0}</source>
+        <translation>服务器只能监听 unix 或 tcp，不能是 {0}</translation>
+    </message>
+    <message>
+        <source>The device is auto, gpu or cpu, not {0}</source>
+        <translation>设备只能是 auto、gpu 或 cpu，不能是 {0}</translation>
+    </message>
+    <message>
+        <source>No model can be served ({0})</source>
+        <translation>没有可以提供服务的模型（{0}）</translation>
+    </message>
+    <message>
+        <source>{0} is empty</source>
+        <translation>{0} 是空的</translation>
+    </message>
+    <message>
+        <source>An older server is still stopping after {0} seconds (its folder is {1}); try again, or end its supervisor</source>
+        <translation>上一个服务器过了 {0} 秒仍未停止（其文件夹为 {1}）；请重试，或结束它的守护进程</translation>
+    </message>
+    <message>
+        <source>The server&apos;s supervisor did not start ({0}); see {1}</source>
+        <translation>服务器的守护进程未能启动（{0}）；详见 {1}</translation>
+    </message>
+    <message>
+        <source>The server does not stop within {0} seconds</source>
+        <translation>服务器在 {0} 秒内没有停止</translation>
+    </message>
+    <message>
+        <source>Another start of the server does not finish; try again</source>
+        <translation>另一次启动一直没有完成，请重试</translation>
+    </message>
+    <message>
+        <source>The supervisor failed ({0}); see tritalk server logs</source>
+        <translation>守护进程出错（{0}）；详见 tritalk server logs</translation>
+    </message>
+    <message>
+        <source>A server is already running on Unix sockets; stop it first (tritalk server stop) to have one on TCP</source>
+        <translation>已有服务器在 Unix 套接字上运行；要用 TCP，请先停止它（tritalk server stop）</translation>
+    </message>
+    <message>
+        <source>The server was not ready within {0} seconds (still {1}); see: tritalk server logs</source>
+        <translation>服务器在 {0} 秒内没有就绪（仍在：{1}）；详见 tritalk server logs</translation>
+    </message>
+    <message>
+        <source>The server stopped: {0}</source>
+        <translation>服务器已停止：{0}</translation>
+    </message>
+    <message>
+        <source>The server was stopped</source>
+        <translation>服务器已停止</translation>
+    </message>
+    <message>
+        <source>The server ended: its supervisor was killed</source>
+        <translation>服务器已结束：守护进程被终止</translation>
+    </message>
+    <message>
+        <source>The server ended before it could be kept</source>
+        <translation>服务器在设为保持运行之前就结束了</translation>
+    </message>
+    <message>
+        <source>The built-in Triton serves on the CPU; a GPU needs Docker (--launcher docker)</source>
+        <translation>内置 Triton 只在 CPU 上运行；要用 GPU，请选 Docker（--launcher docker）</translation>
+    </message>
+    <message>
+        <source>The built-in Triton runs on Linux (x86_64 or aarch64) only; install Docker or enter the address of a Triton server instead</source>
+        <translation>内置 Triton 只能在 Linux（x86_64 或 aarch64）上运行；请安装 Docker，或填写一台 Triton 服务器的地址</translation>
+    </message>
+    <message>
+        <source>The built-in Triton needs glibc 2.35 or newer (found: {0}); use Debian 12, Ubuntu 22.04 or newer, or Docker</source>
+        <translation>内置 Triton 需要 glibc 2.35 或更新版本（当前：{0}）；请使用 Debian 12、Ubuntu 22.04 或更新的系统，或使用 Docker</translation>
+    </message>
+    <message>
+        <source>The models run in Python 3.11 or 3.12 (numpy 1.26), and this is {0}; install python3.11 and run: make setup</source>
+        <translation>模型要求 Python 3.11 或 3.12（numpy 1.26），当前是 {0}；请安装 python3.11，然后运行 make setup</translation>
+    </message>
+    <message>
+        <source>The package nvidia-pytriton, which holds the Triton server, is not installed; run: pip install &apos;tritalk[server]&apos; (or: make setup)</source>
+        <translation>没有安装 nvidia-pytriton（Triton 服务器在其中）；请运行 pip install &apos;tritalk[server]&apos;（或 make setup）</translation>
+    </message>
+    <message>
+        <source>The nvidia-pytriton package is incomplete ({0} is missing); run: pip install --force-reinstall nvidia-pytriton</source>
+        <translation>nvidia-pytriton 包不完整（缺少 {0}）；请运行 pip install --force-reinstall nvidia-pytriton</translation>
+    </message>
+    <message>
+        <source>The shared library {0} is missing; run: sudo apt install libpython{1} (or build Python with --enable-shared)</source>
+        <translation>缺少共享库 {0}；请运行 sudo apt install libpython{1}（或用 --enable-shared 编译 Python）</translation>
+    </message>
+    <message>
+        <source>The package docker, which speaks with the engine, is not installed; run: pip install docker</source>
+        <translation>没有安装与引擎通信所需的 docker 包；请运行 pip install docker</translation>
+    </message>
+    <message>
+        <source>The Docker context cannot be used ({0}); see: docker context ls</source>
+        <translation>无法使用当前的 Docker context（{0}）；请查看 docker context ls</translation>
+    </message>
+    <message>
         <source>No Docker engine is at {0}; install Docker (https://docs.docker.com/get-docker) and start it, or use the built-in Triton (--launcher embedded)</source>
         <translation>{0} 上没有 Docker 引擎；请安装并启动 Docker（https://docs.docker.com/get-docker），或改用内置 Triton（--launcher embedded）</translation>
     </message>
@@ -2255,8 +2514,260 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>{0} 上的 Docker 引擎已停止；请启动它（sudo systemctl start docker，或打开 Docker Desktop），再启动服务器，或改用内置 Triton（--launcher embedded）</translation>
     </message>
     <message>
+        <source>The Docker engine at {0} does not answer; start Docker (sudo systemctl start docker, or open Docker Desktop), or use the built-in Triton (--launcher embedded)</source>
+        <translation>{0} 上的 Docker 引擎没有应答；请启动 Docker（sudo systemctl start docker，或打开 Docker Desktop），或改用内置 Triton（--launcher embedded）</translation>
+    </message>
+    <message>
+        <source>The Docker engine at {0} is on another machine, where the application&apos;s folders are not; choose a local one, or enter a Triton server&apos;s address instead</source>
+        <translation>{0} 上的 Docker 引擎在另一台机器上，访问不到本应用的文件夹；请选用本机的引擎，或改填一台 Triton 服务器的地址</translation>
+    </message>
+    <message>
+        <source>The Docker engine at {0} is on another machine, where the application&apos;s folders are not; choose a local one, or enter a Triton server&apos;s address instead (--launcher remote)</source>
+        <translation>{0} 上的 Docker 引擎在另一台机器上，访问不到本应用的文件夹；请选用本机的引擎，或改填一台 Triton 服务器的地址（--launcher remote）</translation>
+    </message>
+    <message>
+        <source>The Docker engine at {0} speaks another version of its API ({1})</source>
+        <translation>{0} 上的 Docker 引擎使用的 API 版本不同（{1}）</translation>
+    </message>
+    <message>
+        <source>The Docker engine at {0} cannot be trusted ({1}); check DOCKER_CERT_PATH and DOCKER_TLS_VERIFY</source>
+        <translation>{0} 上的 Docker 引擎不可信（{1}）；请检查 DOCKER_CERT_PATH 和 DOCKER_TLS_VERIFY</translation>
+    </message>
+    <message>
+        <source>install the NVIDIA Container Toolkit (https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/), run: sudo nvidia-ctk runtime configure --runtime=docker &amp;&amp; sudo systemctl restart docker – or start on the CPU (--device cpu)</source>
+        <translation>请安装 NVIDIA Container Toolkit（https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/），再运行 sudo nvidia-ctk runtime configure --runtime=docker &amp;&amp; sudo systemctl restart docker，或改在 CPU 上启动（--device cpu）</translation>
+    </message>
+    <message>
+        <source>install or update the driver (under WSL: the Windows driver, and none inside WSL) and check it with nvidia-smi – or start on the CPU (--device cpu)</source>
+        <translation>请安装或更新驱动（在 WSL 下要装 Windows 端的驱动，WSL 里不要装），并用 nvidia-smi 检查，或改在 CPU 上启动（--device cpu）</translation>
+    </message>
+    <message>
+        <source>Docker knows no NVIDIA GPU by CDI; run: sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml – or {0} (Docker: {1})</source>
+        <translation>Docker 通过 CDI 找不到 NVIDIA GPU；请运行 sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml，或者：{0}（Docker：{1}）</translation>
+    </message>
+    <message>
+        <source>The NVIDIA driver is too old for the image&apos;s CUDA; update the driver, or start on the CPU (--device cpu). (Docker: {0})</source>
+        <translation>NVIDIA 驱动太旧，不支持镜像所用的 CUDA；请更新驱动，或改在 CPU 上启动（--device cpu）。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>Docker accepts the request for a GPU, but inside the container none is visible ({0}); check nvidia-smi and the NVIDIA Container Toolkit, or start on the CPU (--device cpu)</source>
+        <translation>Docker 接受了 GPU 请求，但容器内看不到 GPU（{0}）；请检查 nvidia-smi 和 NVIDIA Container Toolkit，或改在 CPU 上启动（--device cpu）</translation>
+    </message>
+    <message>
+        <source>the driver counts none</source>
+        <translation>驱动报告的 GPU 数为零</translation>
+    </message>
+    <message>
+        <source>Docker Desktop may not share the application&apos;s folders; add them in its settings under Resources, File sharing. (Docker: {0})</source>
+        <translation>Docker Desktop 无权共享本应用的文件夹；请在它的设置 Resources → File sharing 中添加。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>A container of that name is in the way; run: tritalk server stop, and try again. (Docker: {0})</source>
+        <translation>已有同名容器；请运行 tritalk server stop 后重试。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>The registry demands a login; run: docker login, and try again. (Docker: {0})</source>
+        <translation>镜像仓库要求登录；请运行 docker login 后重试。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>The image is not made for this machine&apos;s processor; choose another in the settings, or build it here: tritalk server build (Docker: {0})</source>
+        <translation>镜像不支持这台机器的处理器；请在设置中换一个，或在本机构建：tritalk server build（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>pip does not find a package of the image; check the package index, or the folder of wheels, in the settings. (Docker: {0})</source>
+        <translation>pip 找不到镜像所需的某个包；请检查设置中的软件包索引或 wheel 文件夹。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>A certificate is not trusted; give your organisation&apos;s CA file (tritalk server build --ca-file FILE). (Docker: {0})</source>
+        <translation>证书不受信任；请提供你所在机构的 CA 文件（tritalk server build --ca-file FILE）。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>The image holds no Triton server; choose another in the settings, or build one: tritalk server build (Docker: {0})</source>
+        <translation>镜像里没有 Triton 服务器；请在设置中换一个，或自行构建：tritalk server build（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>A folder that the server needs does not exist for the Docker engine; is the engine on another machine? Use its address as a remote server instead. (Docker: {0})</source>
+        <translation>Docker 引擎看不到服务器所需的某个文件夹；引擎是否在另一台机器上？如果是，请把它的地址作为远程服务器使用。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>The memory limit in the settings is too small for a container; raise it. (Docker: {0})</source>
+        <translation>设置中的内存上限对容器来说太小，请调大。（Docker：{0}）</translation>
+    </message>
+    <message>
+        <source>Triton releases before 26.07 are not supported; choose 26.07 or newer. (Docker: {0})</source>
+        <translation>不支持 26.07 之前的 Triton 版本；请选择 26.07 或更新版本。（Docker：{0}）</translation>
+    </message>
+    <message>
         <source>Docker failed while {0}: {1}</source>
         <translation>Docker 在 {0} 时出错：{1}</translation>
+    </message>
+    <message>
+        <source>starting the container</source>
+        <translation>启动容器</translation>
+    </message>
+    <message>
+        <source>looking for older containers</source>
+        <translation>查找旧容器</translation>
+    </message>
+    <message>
+        <source>looking for the image</source>
+        <translation>查找镜像</translation>
+    </message>
+    <message>
+        <source>pulling the image</source>
+        <translation>拉取镜像</translation>
+    </message>
+    <message>
+        <source>building the image</source>
+        <translation>构建镜像</translation>
+    </message>
+    <message>
+        <source>building</source>
+        <translation>构建</translation>
+    </message>
+    <message>
+        <source>asking for a GPU</source>
+        <translation>申请 GPU</translation>
+    </message>
+    <message>
+        <source>creating the container</source>
+        <translation>创建容器</translation>
+    </message>
+    <message>
+        <source>the build ended without an image</source>
+        <translation>构建结束但没有得到镜像</translation>
+    </message>
+    <message>
+        <source>The image has the targets cpu and gpu, not {0}</source>
+        <translation>镜像的目标只有 cpu 和 gpu，没有 {0}</translation>
+    </message>
+    <message>
+        <source>The CA file {0} does not exist</source>
+        <translation>CA 文件 {0} 不存在</translation>
+    </message>
+    <message>
+        <source>There are no wheels (*.whl) in {0}</source>
+        <translation>{0} 中没有 wheel 文件（*.whl）</translation>
+    </message>
+    <message>
+        <source>The Triton release is a year and month such as 26.07, and not older than that: {0} is not</source>
+        <translation>Triton 版本要写成年月，例如 26.07，且不能更旧：{0} 不行</translation>
+    </message>
+    <message>
+        <source>No address of a remote Triton is set; put it into the settings (remote.url) or TRITALK_REMOTE_URL, such as grpc://triton.example.org:8001</source>
+        <translation>没有设置远程 Triton 的地址；请在设置（remote.url）或 TRITALK_REMOTE_URL 中填写，例如 grpc://triton.example.org:8001</translation>
+    </message>
+    <message>
+        <source>{0} is no address of a Triton server; write grpc://host:8001 (grpcs:// with TLS) or http://host:8000 (https:// with TLS), without a path</source>
+        <translation>{0} 不是 Triton 服务器的地址；请写成 grpc://主机:8001（用 TLS 则为 grpcs://）或 http://主机:8000（用 TLS 则为 https://），不带路径</translation>
+    </message>
+    <message>
+        <source>A CA file is set, but {0} is an address without TLS (grpcs://)</source>
+        <translation>已设置 CA 文件，但 {0} 不是 TLS 地址（grpcs://）</translation>
+    </message>
+    <message>
+        <source>The Triton server at {0} does not answer; is it running, and is the address right? ({1})</source>
+        <translation>{0} 上的 Triton 服务器没有应答；它在运行吗，地址对吗？（{1}）</translation>
+    </message>
+    <message>
+        <source>The Triton server at {0} cannot be trusted, or speaks no TLS; give the CA file that signed its certificate (remote.ca_file). ({1})</source>
+        <translation>{0} 上的 Triton 服务器不可信，或不使用 TLS；请提供签发其证书的 CA 文件（remote.ca_file）。（{1}）</translation>
+    </message>
+    <message>
+        <source>The Triton server at {0} speaks TLS; write its address with grpcs://</source>
+        <translation>{0} 上的 Triton 服务器使用 TLS；请把地址写成 grpcs://</translation>
+    </message>
+    <message>
+        <source>The Triton server at {0} refuses the access token; check remote.token and remote.header</source>
+        <translation>{0} 上的 Triton 服务器拒绝了访问令牌；请检查 remote.token 和 remote.header</translation>
+    </message>
+    <message>
+        <source>The Triton server at {0} is unknown to the network; check the address (remote.url)</source>
+        <translation>网络中找不到 {0}；请检查地址（remote.url）</translation>
+    </message>
+    <message>
+        <source>The Triton server at {0} does not answer in time; check the address and the firewall</source>
+        <translation>{0} 上的 Triton 服务器没有及时应答；请检查地址和防火墙</translation>
+    </message>
+    <message>
+        <source>{0} cannot be read ({1}); mend or remove it</source>
+        <translation>无法读取 {0}（{1}）；请修正或删除它</translation>
+    </message>
+    <message>
+        <source>{0} does not hold a JSON object; mend or remove it</source>
+        <translation>{0} 的内容不是 JSON 对象；请修正或删除它</translation>
+    </message>
+    <message>
+        <source>{0}: there is no setting {1}</source>
+        <translation>{0}：没有 {1} 这个设置</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is a JSON object</source>
+        <translation>{0}：{1} 应是 JSON 对象</translation>
+    </message>
+    <message>
+        <source>{0} is one of {1}, not {2}</source>
+        <translation>{0} 只能是 {1} 之一，不能是 {2}</translation>
+    </message>
+    <message>
+        <source>{0} is true or false, not {1}</source>
+        <translation>{0} 只能是 true 或 false，不能是 {1}</translation>
+    </message>
+    <message>
+        <source>{0} is a text, not {1}</source>
+        <translation>{0} 应是文本，不能是 {1}</translation>
+    </message>
+    <message>
+        <source>{0} holds no numbers: {1}</source>
+        <translation>{0} 中不是数字：{1}</translation>
+    </message>
+    <message>
+        <source>{0} is a list of numbers such as [0, 1], not {1}</source>
+        <translation>{0} 应是数字列表，例如 [0, 1]，不能是 {1}</translation>
+    </message>
+    <message>
+        <source>{0} gives each model a number from 1, not {1}</source>
+        <translation>{0} 要为每个模型给出从 1 起的数字，不能是 {1}</translation>
+    </message>
+    <message>
+        <source>the server does not have the model ready: {0}</source>
+        <translation>服务器上的模型尚未就绪：{0}</translation>
+    </message>
+    <message>
+        <source>the server does not tell its models</source>
+        <translation>服务器没有给出模型列表</translation>
+    </message>
+    <message>
+        <source>{0} could not be loaded: {1}</source>
+        <translation>无法加载 {0}：{1}</translation>
+    </message>
+    <message>
+        <source>{0} could not be unloaded: {1}</source>
+        <translation>无法卸载 {0}：{1}</translation>
+    </message>
+    <message>
+        <source>this server was not started with --model-control-mode=explicit</source>
+        <translation>这台服务器启动时没有使用 --model-control-mode=explicit</translation>
+    </message>
+    <message>
+        <source>this server demands a key for it</source>
+        <translation>这台服务器要求密钥才能这样做</translation>
+    </message>
+    <message>
+        <source>the server does not answer</source>
+        <translation>服务器没有应答</translation>
+    </message>
+    <message>
+        <source>this server tells no metrics</source>
+        <translation>这台服务器不提供指标</translation>
+    </message>
+    <message>
+        <source>the server&apos;s metrics do not answer</source>
+        <translation>服务器的指标没有应答</translation>
+    </message>
+    <message>
+        <source>the server&apos;s metrics answered with HTTP status {0}</source>
+        <translation>读取服务器指标时返回 HTTP 状态码 {0}</translation>
     </message>
     <message>
         <source>the conversation does not exist any more</source>
