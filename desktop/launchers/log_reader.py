@@ -25,8 +25,8 @@ class LogLine:
 # Triton's two formats of a line's beginning: 2026-11-29T22:22:55Z W 1493 …, and W1129 22:22:55 …
 _TRITON = re.compile(r"(?:\d{4}-\d\d-\d\dT[\d:.]+Z? ([IWEF]) \d|([IWEF])\d{4} [\d:.]+ )")
 _LEVELS = {"I": Level.INFO, "W": Level.WARNING, "E": Level.ERROR, "F": Level.ERROR}
-_WARNING = re.compile(r"\[WARN\]|\w*Warning: |WARNING\b", re.IGNORECASE)
-_ERROR = re.compile(r"Traceback \(|\[ERR|\S*(Error|Exception): |error\b", re.IGNORECASE)
+_WARNING = re.compile(r"\[WARN\]|WARNING\b|\S+ \w*Warning: ")
+_ERROR = re.compile(r"Traceback \(|\[ERR|\S*(Error|Exception): |(?i:error)\b")
 _OURS = "tritalk: "
 
 
