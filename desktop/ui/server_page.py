@@ -208,7 +208,7 @@ class ServerPage(QWidget):
         self.copy_button.setToolTip(
             self.tr("Versions, state, settings and the end of the log, without keys and tokens")
         )
-        self.server.title.setText(self.tr("Overview"))
+        self.server.title.setText(self.tr("Status"))
         self.show_status(self._session.status)
 
     @Slot(int)

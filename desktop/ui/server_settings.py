@@ -36,6 +36,7 @@ MODELS = (
     "multitask_model",
     "address_parser",
 )
+PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
 _MEMORY = re.compile(r"\d+(\.\d+)?\s*([kmgt]?b?)", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z0-9-]+")
 
@@ -77,6 +78,7 @@ class ServerSettingsForm(QWidget):
         self._add("general", Flag("keep_running"))
         self._section("models")
         self._add("models", Text("gpus", self._check_gpus))
+        self._add("models", Options("precision", PRECISIONS))
         self._add("models", Numbers("instances", MODELS))
         self._section("docker")
         self._add("docker", Text("docker.memory", self._check_memory))
@@ -362,6 +364,11 @@ class ServerSettingsForm(QWidget):
         self.fields["gpus"].show_words(
             self.tr("GPUs"), self.tr("Numbers with commas; nothing for all of them."), ("0, 1",)
         )
+        self.fields["precision"].show_words(
+            self.tr("Precision"),
+            self.tr("What the chat model computes in; int8 on CPUs only, float16 on GPUs only."),
+            (automatic, *PRECISIONS[1:]),
+        )
         self.fields["instances"].show_words(
             self.tr("Instances"),
             self.tr("How many instances of a model run, on each device."),
@@ -419,12 +426,5 @@ def _decisive(settings: Settings) -> tuple[object, ...]:
     """What of the settings a server is started with."""
     if settings.launcher == "remote":
         return settings.launcher, settings.remote
-    return (
-        settings.launcher,
-        settings.device,
-        settings.listen,
-        settings.keep_running,
-        settings.gpus,
-        settings.instances,
-        settings.docker,
-    )
+    names = ("device", "listen", "keep_running", "gpus", "instances", "precision", "docker")
+    return settings.launcher, *(getattr(settings, name) for name in names)

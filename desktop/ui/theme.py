@@ -149,6 +149,7 @@ class Theme:
         values: dict[str, str] = {name: color.name() for name, color in self._colors.items()}
         values |= {f"radius_{k}": f"{v}px" for k, v in tokens()["radius"].items()}
         values |= {f"size_{k}": f"{v}px" for k, v in tokens()["font"]["size"].items()}
+        values["scheme"] = self.scheme
         values["icons"] = (RESOURCES / "icons").as_posix()
         values["font_mono"] = ", ".join(f'"{f}"' for f in _families("mono"))
         template = (RESOURCES / "style" / "app.qss").read_text("utf-8")

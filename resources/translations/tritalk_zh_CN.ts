@@ -1394,6 +1394,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>版本、状态、设置和日志末尾，不含密钥和令牌</translation>
     </message>
     <message>
+        <source>Status</source>
+        <translation>运行状况</translation>
+    </message>
+    <message>
         <source>Disconnect</source>
         <translation>断开</translation>
     </message>
@@ -1552,6 +1556,14 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Numbers with commas; nothing for all of them.</source>
         <translation>编号用逗号分隔；留空表示全部。</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>What the chat model computes in; int8 on CPUs only, float16 on GPUs only.</source>
+        <translation>聊天模型的计算精度；int8 仅限 CPU，float16 仅限 GPU。</translation>
     </message>
     <message>
         <source>Instances</source>

@@ -64,7 +64,10 @@ class Gallery:
         self.lease = FakeLease(STARTING)
         self.client = FakeClient(self._script, addresses=ADDRESSES)
         self.app = Application(
-            ["screenshots"], acquire=lambda: self.lease, client=lambda endpoint: self.client
+            ["screenshots"],
+            acquire=lambda: self.lease,
+            client=lambda endpoint: self.client,
+            builtin=lambda: self.lease,
         )
         self.window = self.app.window
 
