@@ -75,7 +75,7 @@ class Shared:
                 dropout=self.dropout,
                 bf16=self.bf16,
             )
-            (part / task.total).backward()  # type: ignore[no-untyped-call]
+            (part / task.total).backward()
             loss += part.item() / task.total
         self.losses[rank] = loss
         mine = self.gradients[rank]

@@ -146,7 +146,7 @@ class Trainer:
         self.mixture = Mixture(corpus.train, self._shares(), maker, settings.seed)
         self.windows: dict[str, list[Window]] = {
             kind: held_out_windows(self.layout, corpus.held_out[kind], maker, limit)
-            for kind, limit in ((EXCHANGES, 300), (LONG, 120))
+            for kind, limit in ((EXCHANGES, 300), (LONG, 80))
         }
         self.step = 0
         self.elapsed = 0.0
