@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from desktop.cli import chat, demo, display, doctor, parse, server
+from desktop.cli import chat, demo, display, doctor, models, parse, server
 from desktop.launchers.base import LaunchError
 from desktop.paths import UnsafeFolder
 from desktop.triton.types import InvalidInput, TritalkError
@@ -32,7 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
         "files", nargs="+", metavar="FILE", help="a table of addresses, or an exported conversation"
     )
     files.set_defaults(func=open_files)
-    for module in (chat, parse, server, doctor):
+    for module in (chat, parse, models, server, doctor):
         module.add_parser(commands)
     return parser
 
