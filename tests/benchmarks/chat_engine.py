@@ -1,0 +1,227 @@
+"""The chat engine beside the alternatives, all in one run on one machine: only ratios mean much.
+
+(a) the original application's BLS loop, (b) transformers' ``generate`` with cache in process, (c) a
+bare loop over our network without Triton, (d) ours, streamed through Triton over gRPC; on the
+shipped model and on a random one of 95.5 M parameters in FP32, and (b) to (d) in BF16 and INT8.
+
+``python -m tests.benchmarks.chat_engine [--models tiny,large] [--levels 1,2,4,8,16] [--rounds 3]``;
+the table is also written as Markdown and JSON into ``tests/artifacts/benchmarks``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from desktop.launchers import acquire
+from desktop.launchers.stubs import find_stubs
+from desktop.triton.client import TritonClient
+from desktop.triton.types import Endpoint
+from server_bundle.chitchat.checkpoint import load_network
+from server_bundle.chitchat.precision import fast_bfloat16
+from server_bundle.chitchat.prompt import PromptLayout
+from server_bundle.chitchat.settings import EngineSettings
+from tests.benchmarks.chat_ways import models, ways
+from tests.support.chat import MODEL
+
+OUTPUT = Path(__file__).resolve().parents[1] / "artifacts" / "benchmarks"
+SEED, GENERATE, BARE, OURS = (
+    "(a) BLS loop without cache",
+    "(b) transformers generate",
+    "(c) bare loop",
+    "(d) Triton, streamed",
+)
+
+
+@dataclass
+class Line:
+    """Medians over the rounds. Times in milliseconds, memory in MiB (proportional set size)."""
+
+    model: str
+    precision: str
+    way: str
+    chats: int
+    tokens_per_second: float
+    first_token: float
+    gap_p50: float
+    gap_p95: float
+    slowest_to_fastest: float
+    memory: float
+
+
+@contextmanager
+def served(folder: Path, kind: str, threads: int) -> Iterator[tuple[TritonClient, Endpoint, int]]:
+    """A server of one chat model; its client, endpoint and process id."""
+    with tempfile.TemporaryDirectory() as scratch:
+        source = models.repository(
+            Path(scratch) / "models",
+            folder,
+            threads=threads,
+            precision="" if kind == "float32" else kind,
+        )
+        lease = acquire("embedded", models_source=source)
+        try:
+            endpoint = lease.wait_ready(300).endpoint
+            with TritonClient(endpoint) as client:
+                yield client, endpoint, lease.status().pid
+        finally:
+            lease.close()
+
+
+def memory_of(pid: int) -> float:
+    """MiB that a process holds, shared pages counted in parts."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def measure(name: str, folder: Path, kind: str, levels: list[int], rounds: int) -> list[Line]:
+    """All ways for one model in one precision, interleaved."""
+    network = load_network(folder)
+    threads = EngineSettings.choose(network.config, {}).threads
+    torch.set_num_threads(threads)
+    layout = PromptLayout.from_folder(folder)
+    prompt = layout.encode([], ways.TEXT, ways.TOKENS)
+    del network
+    own: dict[str, float] = {}
+
+    def loaded(way: str, make: ways.Way) -> ways.Way:
+        make(1)  # warm
+        own[way] = memory_of(os.getpid())
+        return make
+
+    with served(folder, kind, threads) as (client, endpoint, pid):
+        found: dict[str, ways.Way] = {BARE: ways.bare_loop(folder, kind, layout, prompt)}
+        if kind != "int8":
+            dtype = getattr(torch, kind)
+            found[GENERATE] = ways.transformers_generate(folder, dtype, prompt)
+        found[OURS] = ways.through_triton(client)
+        if kind == "float32":
+            found[SEED] = ways.seed_loop(endpoint, prompt)
+        for way, run in found.items():
+            loaded(way, run)
+        samples: dict[tuple[str, int], list[ways.Run]] = {}
+        for _ in range(rounds):
+            for chats in levels:
+                for way, run in found.items():
+                    samples.setdefault((way, chats), []).append(run(chats))
+        stubs = {model: memory_of(stub) for stub, model in find_stubs(pid).items()}
+        ours = memory_of(pid) + sum(v for k, v in stubs.items() if not k.startswith("seed"))
+        seed = memory_of(pid) + sum(v for k, v in stubs.items() if k.startswith("seed"))
+    memory = {OURS: ours, SEED: seed, BARE: own[BARE], GENERATE: own.get(GENERATE, 0.0)}
+    return [
+        line(name, kind, way, chats, runs, memory[way])
+        for (way, chats), runs in sorted(samples.items())
+    ]
+
+
+def line(model: str, kind: str, way: str, chats: int, runs: list[ways.Run], memory: float) -> Line:
+    def median(values: list[float]) -> float:
+        return statistics.median(values) if values else 0.0
+
+    gaps = [
+        1000 * (b - a) for run in runs for times in run.times for a, b in itertools.pairwise(times)
+    ]
+    cuts = statistics.quantiles(gaps, n=20) if gaps else [0.0] * 19
+    return Line(
+        model,
+        kind,
+        way,
+        chats,
+        tokens_per_second=median([run.rate for run in runs]),
+        first_token=1000 * median([t[0] for run in runs for t in run.times]),
+        gap_p50=cuts[9],
+        gap_p95=cuts[18],
+        slowest_to_fastest=median(
+            [max(t[-1] for t in run.times) / min(t[-1] for t in run.times) for run in runs]
+        ),
+        memory=memory,
+    )
+
+
+def ratios(lines: list[Line]) -> list[str]:
+    """What the figures say, one sentence a ratio."""
+    rate = {(x.model, x.precision, x.way, x.chats): x.tokens_per_second for x in lines}
+    first = {(x.model, x.precision, x.way, x.chats): x.first_token for x in lines}
+    said = []
+    for model, kind in dict.fromkeys((x.model, x.precision) for x in lines):
+
+        def of(
+            way: str, other: str, chats: int, model: str = model, kind: str = kind
+        ) -> str | None:
+            mine, theirs = (
+                rate.get((model, kind, way, chats)),
+                rate.get((model, kind, other, chats)),
+            )
+            if mine is None or theirs is None:
+                return None
+            return f"{model}, {kind}, {chats} chat(s): {way} / {other} = {mine / theirs:.2f}"
+
+        for other in (BARE, GENERATE, SEED):
+            said += [s for chats in (1, 8) if (s := of(OURS, other, chats))]
+        one, eight = (rate.get((model, kind, OURS, n)) for n in (1, 8))
+        if one and eight:
+            said.append(f"{model}, {kind}: 8 chats / 1 chat = {eight / one:.2f} (total tokens/s)")
+        waits = [first.get((model, kind, way, 1)) for way in (OURS, BARE)]
+        if waits[0] and waits[1]:
+            said.append(f"{model}, {kind}: first token {waits[0] - waits[1]:.1f} ms after the bare")
+    return said
+
+
+def markdown(lines: list[Line]) -> str:
+    rows = [
+        "| model | precision | way | chats | tokens/s | first token, ms | between tokens p50, ms "
+        "| p95, ms | slowest / fastest | MiB |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    rows += [
+        f"| {x.model} | {x.precision} | {x.way} | {x.chats} | {x.tokens_per_second:.0f} "
+        f"| {x.first_token:.0f} | {x.gap_p50:.1f} | {x.gap_p95:.1f} "
+        f"| {x.slowest_to_fastest:.2f} | {x.memory:.0f} |"
+        for x in lines
+    ]
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", default="tiny,large")
+    parser.add_argument("--levels", default="1,2,4,8,16")
+    parser.add_argument("--precisions", default="float32,bfloat16,int8")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    levels = [int(level) for level in arguments.levels.split(",")]
+    lines: list[Line] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = {"tiny": MODEL}
+        if "large" in arguments.models.split(","):
+            folders["large"] = models.random_model(Path(scratch) / "large")
+        for name in arguments.models.split(","):
+            for kind in arguments.precisions.split(","):
+                if (name == "tiny" and kind != "float32") or (
+                    kind == "bfloat16" and not fast_bfloat16()
+                ):
+                    continue  # small models gain nothing; without instructions BF16 is emulated
+                lines += measure(name, folders[name], kind, levels, arguments.rounds)
+                print(markdown(lines[-1:]).splitlines()[-1], flush=True)
+    table, said = markdown(lines), ratios(lines)
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    (OUTPUT / "chat_engine.md").write_text(table + "\n\n" + "\n".join(said) + "\n")
+    data = {"lines": [asdict(each) for each in lines], "ratios": said}
+    (OUTPUT / "chat_engine.json").write_text(json.dumps(data, indent=2) + "\n")
+    print(table, *said, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The ways to make replies that the chat benchmark compares."""
