@@ -74,6 +74,7 @@ class Application(QObject):
         conversation = self.window.chat.conversation
         self.collector = GarbageCollector(lambda: conversation.working, self)
         window_state.restore(self.window, self.settings)
+        self._keeper = window_state.Keeper(self.window, self.settings)
         self._reopen()
         self.window.quit_asked.connect(self.qt.quit)
         self.tray = Tray(self.window, self.session, self.settings, self)
@@ -122,6 +123,7 @@ class Application(QObject):
         if self._listener is not None:
             self._listener.stop()
         if not self._closed:
+            self._keeper.stop()
             window_state.save(self.window, self.settings)
             self.window.chat.save_draft()
         self.window.hide()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from desktop.launchers.base import ServerState, ServerStatus
 from desktop.store.schema import Notice
@@ -102,12 +102,17 @@ class ChatPage(QWidget):
         middle.addWidget(self.header)
         middle.addWidget(self.view, 1)
         middle.addWidget(foot)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
+        self.splitter.setObjectName("chat")
+        self.splitter.setChildrenCollapsible(False)
+        # Qt takes the mouse up to two pixels beside so thin a line.
+        self.splitter.setHandleWidth(1)
+        for number, part in enumerate((self.panel, self._middle, self.sampling)):
+            self.splitter.addWidget(part)
+            self.splitter.setStretchFactor(number, int(part is self._middle))
         page = QHBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
-        page.setSpacing(0)
-        page.addWidget(self.panel)
-        page.addWidget(self._middle, 1)
-        page.addWidget(self.sampling)
+        page.addWidget(self.splitter)
 
     def _connect(self, session: ServerSession) -> None:
         conversation, view, panel = self.conversation, self.view, self.panel

@@ -38,6 +38,8 @@ from desktop.ui.icons import icon
 from desktop.ui.transcript import AnyIndex
 
 _WIDTH = 248
+_NARROWEST = 180
+_WIDEST = 420
 _HEADING = 32
 _ENTRY = 56
 _SEARCH_MS = 150
@@ -129,7 +131,8 @@ class ConversationPanel(QFrame):
     def __init__(self, archive: Archive, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panelLeft")
-        self.setFixedWidth(_WIDTH)
+        self.setMinimumWidth(_NARROWEST)
+        self.setMaximumWidth(_WIDEST)
         self.new_button = primary_button(self)
         self.new_button.setIconSize(QSize(16, 16))
         self.more = QToolButton(self)
@@ -192,6 +195,9 @@ class ConversationPanel(QFrame):
         self.retranslate()
         self._tint()
         self.model.refresh()
+
+    def sizeHint(self) -> QSize:
+        return QSize(_WIDTH, super().sizeHint().height())
 
     def refresh(self) -> None:
         """Read the list anew, soon and once for many changes."""
