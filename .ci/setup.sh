@@ -111,6 +111,8 @@ need_library libxcb-xkb.so.1 libxcb-xkb1
 if [ "$with_tests" = yes ]; then
     need_command Xvfb xvfb
     need_command trayer trayer
+    need_command fcitx5 fcitx5
+    need_command dbus-run-session dbus
     need_command curl curl
     need_command setpriv util-linux
 fi

@@ -29,12 +29,14 @@ def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
         print(NO_DISPLAY, file=sys.stderr)
         return 1
 
-    from desktop import instance, launchers
+    from desktop import input_method, instance, launchers
 
     place = instance.take(files)
     if isinstance(place, int):
         print(f"Tritalk is open already (process {place}); its window was brought up.")
         return 0
+
+    typing = input_method.prepare(os.environ)
 
     from desktop.ui.application import Application
 
@@ -44,6 +46,8 @@ def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
         builtin=lambda: launchers.acquire("embedded"),
     )
     application.listen(place)
+    if typing.problem:
+        application.tell(typing.problem)
     for file in files:
         application.open_file(Path(file))
     return application.run()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from desktop import paths
+from desktop import input_method, paths
 from desktop.launchers import choice, docker_engine, prerequisites
 from desktop.launchers.base import LaunchError
 
@@ -100,6 +100,7 @@ def examine() -> list[Check]:
         _check("free ports", _free_port),
         _check("Qt libraries", _qt, needed=display),
         _check("Chinese font", _font, needed=display),
+        _check("input method", _input_method, needed=False),
         _check("Docker engine", _docker, needed=False),
         _check("NVIDIA GPU", _gpu, needed=False),
     ]
@@ -202,6 +203,13 @@ def _font() -> str:
                 if any(name in file.name.lower().replace("-", "") for name in _CJK_FONTS):
                     return str(file)
     raise _Problem("Chinese text would show as squares; run: sudo apt install fonts-noto-cjk")
+
+
+def _input_method() -> str:
+    found = input_method.look(os.environ, input_method.qt_plugins(), input_method.running())
+    if not found.ok:
+        raise _Problem(found.detail)
+    return found.detail
 
 
 def _docker() -> str:

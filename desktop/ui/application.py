@@ -28,6 +28,7 @@ from desktop.ui.icons import app_icon
 from desktop.ui.language import LanguageChoice, LanguageManager
 from desktop.ui.main_window import MainWindow
 from desktop.ui.onboarding import SAMPLE_FILE, SAMPLE_MESSAGE, Onboarding
+from desktop.ui.phrases import sentence
 from desktop.ui.session import Client, ServerSession
 from desktop.ui.shortcut_sheet import ShortcutSheet
 from desktop.ui.single_instance import Listener
@@ -97,6 +98,11 @@ class Application(QObject):
         """From now on later starts of the program bring this window up."""
         self._listener = Listener(place, self)
         self._listener.asked.connect(self._start_asked)
+
+    def tell(self, phrase: str) -> None:
+        """Say something that the person should know, a phrase of :mod:`desktop.ui.phrases`, above
+        the composer until it is closed."""
+        self.window.chat.store_notice.show_notice(lambda: sentence(phrase))
 
     def open_file(self, path: Path) -> None:
         """Take a file to the page that reads its kind."""

@@ -61,6 +61,14 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "the server is not running"),
     QT_TRANSLATE_NOOP("phrases", "the server did not become ready"),
     QT_TRANSLATE_NOOP("phrases", "the reply broke off"),
+    # What is wrong with the input method.
+    QT_TRANSLATE_NOOP(
+        "phrases", "this session asks for {0}, which is not running; start it to type Chinese"
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "this session asks for {0}, which this Qt cannot speak to; use fcitx5 or ibus to type Chinese",  # noqa: E501
+    ),
     # What is wrong with a file of a conversation.
     QT_TRANSLATE_NOOP("phrases", "the conversation does not exist any more"),
     QT_TRANSLATE_NOOP("phrases", "the file's name must end in {0}"),

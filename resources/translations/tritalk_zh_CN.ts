@@ -2250,6 +2250,14 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>回复中途断开</translation>
     </message>
     <message>
+        <source>this session asks for {0}, which is not running; start it to type Chinese</source>
+        <translation>当前会话指定使用 {0}，但它没有运行；启动它后才能输入中文</translation>
+    </message>
+    <message>
+        <source>this session asks for {0}, which this Qt cannot speak to; use fcitx5 or ibus to type Chinese</source>
+        <translation>当前会话指定使用 {0}，但此 Qt 无法与它通信；请改用 fcitx5 或 ibus 输入中文</translation>
+    </message>
+    <message>
         <source>Docker cannot pass a GPU into containers here (no NVIDIA Container Toolkit, or Docker from a snap, which cannot have it); {0} (Docker: {1})</source>
         <translation>Docker 在这台机器上无法把 GPU 交给容器（缺少 NVIDIA Container Toolkit，或者 Docker 是 snap 版，装不了它）；{0}（Docker：{1}）</translation>
     </message>
