@@ -114,12 +114,10 @@ def save(settings: Settings) -> None:
     """Write the file whole or not at all; it is the person's alone, since it may hold a token."""
     target = path()
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    default = dataclasses.asdict(Settings())
-    changed = {k: v for k, v in dataclasses.asdict(settings).items() if v != default[k]}
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_FILE)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(changed, file, ensure_ascii=False, indent=2)
+            json.dump(to_data(settings), file, ensure_ascii=False, indent=2)
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
@@ -127,6 +125,18 @@ def save(settings: Settings) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def to_data(settings: Settings) -> dict[str, Any]:
+    """What the file holds: the settings that are not the defaults."""
+    default = dataclasses.asdict(Settings())
+    return {k: v for k, v in dataclasses.asdict(settings).items() if v != default[k]}
+
+
+def from_data(data: dict[str, Any]) -> Settings:
+    """The settings that :func:`to_data` gave. Raises :class:`SettingsError`."""
+    found: Settings = _read(Settings, data, "", {})
+    return found
 
 
 def _read(kind: type, data: dict[str, Any], prefix: str, env: Mapping[str, str]) -> Any:

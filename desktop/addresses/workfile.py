@@ -31,7 +31,7 @@ SUFFIX = ".addresses"
 _VERSION = 1
 _BATCH = 2000
 _BUSY_SECONDS = 30.0
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE about (data TEXT NOT NULL);
 -- Small, for lists: sorting 100,000 of them must not read the answers. mark NULL: not answered.
 CREATE TABLE rows (
@@ -142,7 +142,7 @@ class WorkFile:
         try:
             with _said(partial), contextlib.closing(sqlite3.connect(partial)) as database:
                 database.execute("PRAGMA synchronous = OFF")
-                database.executescript(_SCHEMA)
+                database.executescript(SCHEMA)
                 database.execute(
                     "INSERT INTO about VALUES (?)", (json.dumps(asdict(about), ensure_ascii=False),)
                 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from desktop.store import convert
@@ -19,7 +21,8 @@ from desktop.store.records import (
     Stage,
     StoredConversation,
 )
-from desktop.triton.types import Alternative, Token
+from desktop.store.schema import is_damage
+from desktop.triton.types import Alternative, InvalidInput, Token
 
 # What was deleted can be taken back for this long at least; after that it goes with the next start.
 _UNDO_SECONDS = 3600.0
@@ -64,6 +67,18 @@ class Database:
             past = time.time() - _UNDO_SECONDS
             sql.execute("DELETE FROM conversation WHERE deleted < ?", (past,))
             sql.execute("DELETE FROM message WHERE deleted < ?", (past,))
+
+    def replace_with(self, path: Path) -> None:
+        """Hold what another database of the newest schema holds: all of it, or, where that fails
+        or the program ends, what was here before. Raises InvalidInput where that one is damaged."""
+        try:
+            with contextlib.closing(sqlite3.connect(path)) as source:
+                source.backup(self._sql)
+        except sqlite3.DatabaseError as error:
+            if is_damage(error):  # of that file, which must not be taken for ours
+                raise InvalidInput(f"the backup is damaged ({path.name}: {error})") from error
+            raise
+        self.recover()
 
     # Conversations.
 
