@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette, QPen
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 
@@ -54,6 +55,49 @@ def radius(name: str) -> int:
     return int(tokens()["radius"][name])
 
 
+#: The font sizes that can be chosen, in percent.
+SCALES = range(80, 201, 10)
+_scale = 1.0
+_LENGTHS = "tritalk_lengths"
+
+
+def scale() -> float:
+    """The font size in force, 0.8 to 2."""
+    return _scale
+
+
+def px(length: float) -> int:
+    """A length in pixels that belongs to text, at the font size in force: a row's height, the width
+    of a column of words. Asked for each time, as colours are. Gaps and lines stay as they are."""
+    return round(length * _scale)
+
+
+def fit(widget: QWidget, **lengths: int) -> None:
+    """Give a widget lengths that go with the font size, now and whenever that changes: ``width``,
+    ``height`` (fixed), ``min_width``, ``min_height``, ``max_width``, ``max_height``, ``icon``."""
+    kept = dict(widget.property(_LENGTHS) or {}) | lengths
+    widget.setProperty(_LENGTHS, kept)
+    _set_lengths(widget, lengths)
+
+
+def _set_lengths(widget: QWidget, lengths: dict[str, int]) -> None:
+    for name, length in lengths.items():
+        if name == "icon":
+            widget.setIconSize(QSize(px(length), px(length)))  # type: ignore[attr-defined]
+        else:
+            _SETTERS[name](widget, px(length))
+
+
+_SETTERS = {
+    "width": QWidget.setFixedWidth,
+    "height": QWidget.setFixedHeight,
+    "min_width": QWidget.setMinimumWidth,
+    "min_height": QWidget.setMinimumHeight,
+    "max_width": QWidget.setMaximumWidth,
+    "max_height": QWidget.setMaximumHeight,
+}
+
+
 def _luminance(color: QColor) -> float:
     """Relative luminance of WCAG 2.2."""
 
@@ -68,6 +112,10 @@ def contrast(one: QColor, other: QColor) -> float:
     """Contrast ratio of WCAG 2.2, 1 to 21."""
     a, b = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (a + 0.05) / (b + 0.05)
+
+
+# What in the style sheet belongs to text: the height of fields and buttons, boxes to be checked.
+_TEXT_LENGTH = re.compile(r"((?:min-height|min-width|indicator-side): )(\d\d+)px")
 
 
 class Theme:
@@ -148,11 +196,12 @@ class Theme:
         """``app.qss`` with this scheme's colours, the sizes and the radii filled in."""
         values: dict[str, str] = {name: color.name() for name, color in self._colors.items()}
         values |= {f"radius_{k}": f"{v}px" for k, v in tokens()["radius"].items()}
-        values |= {f"size_{k}": f"{v}px" for k, v in tokens()["font"]["size"].items()}
+        values |= {f"size_{k}": f"{px(v)}px" for k, v in tokens()["font"]["size"].items()}
         values["scheme"] = self.scheme
         values["icons"] = (RESOURCES / "icons").as_posix()
         values["font_mono"] = ", ".join(f'"{f}"' for f in _families("mono"))
         template = (RESOURCES / "style" / "app.qss").read_text("utf-8")
+        template = _TEXT_LENGTH.sub(lambda match: f"{match[1]}{px(int(match[2]))}px", template)
         return string.Template(template).substitute(values)
 
 
@@ -169,14 +218,14 @@ def font(size: str = "body", *, bold: bool = False, mono: bool = False) -> QFont
     result = QFont()
     result.setFamilies(list(_families("mono" if mono else "text")))
     result.setStyleHint(QFont.StyleHint.Monospace if mono else QFont.StyleHint.SansSerif)
-    result.setPixelSize(int(tokens()["font"]["size"][size]))
+    result.setPixelSize(px(tokens()["font"]["size"][size]))
     result.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     return result
 
 
 def line_height(size: str = "body") -> int:
     """The height of a line of running text in pixels, on the 4-pixel grid."""
-    exact = float(tokens()["font"]["line_height"]) * float(tokens()["font"]["size"][size])
+    exact = float(tokens()["font"]["line_height"]) * px(tokens()["font"]["size"][size])
     return int(-(-exact // 4) * 4)
 
 
@@ -189,14 +238,21 @@ def dotted_pen() -> QPen:
 
 
 class ThemeManager(QObject):
-    """Applies the chosen scheme to the application and follows the system where asked to."""
+    """Applies the chosen scheme and font size to the application, and follows the system where
+    asked to."""
 
     changed = Signal()
+    #: The font size, in percent.
+    scaled = Signal(int)
 
-    def __init__(self, app: QApplication, choice: ThemeChoice = "system") -> None:
+    def __init__(
+        self, app: QApplication, choice: ThemeChoice = "system", percent: int = 100
+    ) -> None:
+        global _scale
         super().__init__(app)
         self._app = app
         self.choice: ThemeChoice = choice
+        _scale = _within(percent) / 100
         app.setStyle("Fusion")
         app.setFont(font())
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
@@ -209,6 +265,24 @@ class ThemeManager(QObject):
         self._app.setPalette(_current.palette())
         self._app.setStyleSheet(_current.style_sheet())
         self.changed.emit()
+
+    @property
+    def percent(self) -> int:
+        return round(_scale * 100)
+
+    def set_percent(self, percent: int) -> None:
+        """Another font size, in percent of the tokens' own, at once and everywhere."""
+        global _scale
+        if _within(percent) == self.percent:
+            return
+        _scale = _within(percent) / 100
+        self._app.setFont(font())
+        for widget in QApplication.allWidgets():
+            if lengths := widget.property(_LENGTHS):
+                _set_lengths(widget, lengths)
+        # Fonts and boxes of the style sheet; every widget hears of it as FontChange.
+        self.apply(self.choice)
+        self.scaled.emit(self.percent)
 
     def stop(self) -> None:
         """Follow the system no longer."""
@@ -223,6 +297,10 @@ class ThemeManager(QObject):
     def _system_changed(self) -> None:
         if self.choice == "system" and self._system_scheme() != current().scheme:
             self.apply("system")
+
+
+def _within(percent: int) -> int:
+    return max(SCALES[0], min(SCALES[-1], percent))
 
 
 _current: Theme | None = None
