@@ -1,259 +1,241 @@
-"""The address page: one address parsed as it is typed."""
+"""The address page: one address, or a file of them, which goes on in the background."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QGuiApplication
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Slot
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeySequence,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
+    QButtonGroup,
     QFrame,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from desktop.launchers.base import ServerState, ServerStatus
+from desktop import paths
+from desktop.addresses.workfile import Counts, WorkFile
 from desktop.triton.types import ParsedAddress
-from desktop.ui import theme
-from desktop.ui.address_highlight import AddressHighlight
-from desktop.ui.controls import frame, label, primary_button, scrolled
-from desktop.ui.division_card import DivisionCard
-from desktop.ui.entity_table import EntityTable
-from desktop.ui.icons import icon
+from desktop.ui.address_file_job import FileJob
+from desktop.ui.address_file_page import FilePage
+from desktop.ui.address_file_words import rows_words
+from desktop.ui.address_single import SingleAddress
+from desktop.ui.controls import frame, label
+from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.session import ServerSession
-from desktop.ui.tasks import Task
 from desktop.ui.words import error_words
 
-# Long enough not to ask at every key, short enough to feel immediate.
-_TYPING_PAUSE_MS = 350
-_WIDTH_MAX = 880
-_EXAMPLE = "上海市青浦区华隆路1777号E通世界华新园A座501室"
+_SINGLE, _FILE = 0, 1
+_PASTED = "pasted_addresses.txt"
 
 
 class AddressPage(QWidget):
+    """``job`` is the file in work, whichever page is shown: see its ``busy``, ``busy_changed`` and
+    ``finished``."""
+
     def __init__(self, session: ServerSession, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
+        self.setAcceptDrops(True)
         self._session = session
-        self._task: Task | None = None
-        self._asked = ""
-        self.result: ParsedAddress | None = None
-        self._pause = QTimer(self, singleShot=True, interval=_TYPING_PAUSE_MS)
-        self._pause.timeout.connect(self._parse_typed)
-
-        column = QWidget(self)
-        self.column = QVBoxLayout(column)
-        self.column.setContentsMargins(20, 16, 20, 24)
-        self.column.setSpacing(16)
-        self.column.addWidget(self._make_input())
-        self.division = DivisionCard(column)
-        self.column.addWidget(self.division)
-        self.entities_card = self._make_entities(column)
-        self.column.addWidget(self.entities_card)
-        self.column.addStretch(1)
-        column.setMaximumWidth(_WIDTH_MAX + 40)
-        scroll = scrolled(self, column)
+        self._unfinished: WorkFile | None = None
+        self.job = FileJob(session, self)
+        self.single = SingleAddress(session, self)
+        self.file = FilePage(self.job, self)
+        self.notice = NoticeBar(self)
+        self.modes = QStackedWidget(self)
+        self.modes.addWidget(self.single)
+        self.modes.addWidget(self.file)
+        above = QHBoxLayout()
+        above.setContentsMargins(20, 12, 20, 0)
+        above.addWidget(self.notice)
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
         page.addWidget(self._make_header())
-        page.addWidget(scroll, 1)
-
-        self.field.textChanged.connect(self._typed)
-        self.field.returnPressed.connect(self._parse_entered)
-        self.parse_button.clicked.connect(self._parse_entered)
+        page.addLayout(above)
+        page.addWidget(self.modes, 1)
         self.paste_button.clicked.connect(self._paste)
-        self.example_button.clicked.connect(self._try_example)
-        session.status_changed.connect(self._status_changed)
-        self.setFocusProxy(self.field)
-        self._show(None)
+        self.open_button.clicked.connect(self._choose_file)
+        self._group.idClicked.connect(self.show_mode)
+        self.single.list_pasted.connect(self._open_pasted)
+        self.file.wanted.connect(self._show_file)
+        self.notice.acted.connect(self._resume)
+        self.job.refused.connect(self._refused)
+        self.job.changed.connect(self._job_changed)
+        open_shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Open), self)
+        open_shortcut.activated.connect(self._choose_file)
         self.retranslate()
-        self._tint()
+        self.show_mode(_SINGLE)
+        session.background.run(lambda task: _unfinished(), succeeded=self._offer)
 
     def _make_header(self) -> QFrame:
         header = frame(self, "header")
         header.setFixedHeight(52)
         self.title = label(header, "pageTitle")
         self.paste_button = QPushButton(header)
+        self.open_button = QPushButton(header)
+        self.mode_buttons = [QPushButton(header) for _ in range(2)]
+        self._group = QButtonGroup(self)
+        segments = QHBoxLayout()
+        segments.setSpacing(0)
+        for number, button in enumerate(self.mode_buttons):
+            button.setCheckable(True)
+            button.setObjectName("segment")
+            button.setProperty("place", ("first", "last")[number])
+            self._group.addButton(button, number)
+            segments.addWidget(button)
         row = QHBoxLayout(header)
         row.setContentsMargins(20, 0, 20, 0)
+        row.setSpacing(8)
         row.addWidget(self.title)
+        row.addSpacing(8)
+        row.addLayout(segments)
         row.addStretch(1)
         row.addWidget(self.paste_button)
+        row.addWidget(self.open_button)
         return header
-
-    def _make_input(self) -> QFrame:
-        card = frame(self, "card")
-        self.hint = label(card, "small")
-        self.field = QLineEdit(card)
-        self.clear_action = QAction(self.field)
-        self.clear_action.triggered.connect(self.field.clear)
-        self.clear_action.setVisible(False)
-        self.field.addAction(self.clear_action, QLineEdit.ActionPosition.TrailingPosition)
-        self.parse_button = primary_button(card)
-        self.parse_button.setFixedHeight(40)
-        self.example_button = QPushButton(card)
-        self.error = label(card, "error")
-        self.error.setWordWrap(True)
-        self.error.hide()
-        self.highlight = AddressHighlight(card)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self.field, 1)
-        line.addWidget(self.parse_button)
-        box = QVBoxLayout(card)
-        box.setContentsMargins(16, 16, 16, 16)
-        box.setSpacing(12)
-        box.addWidget(self.hint)
-        box.addLayout(line)
-        box.addWidget(self.error)
-        box.addWidget(self.highlight)
-        box.addWidget(self.example_button, 0, Qt.AlignmentFlag.AlignLeft)
-        return card
-
-    def _make_entities(self, parent: QWidget) -> QFrame:
-        card = frame(parent, "card")
-        self.entities_title = label(card, "cardTitle")
-        self.no_entities = label(card, "small")
-        self.table = EntityTable(card)
-        box = QVBoxLayout(card)
-        box.setContentsMargins(16, 16, 16, 16)
-        box.setSpacing(8)
-        box.addWidget(self.entities_title)
-        box.addWidget(self.no_entities)
-        box.addWidget(self.table)
-        return card
 
     def retranslate(self) -> None:
         self.title.setText(self.tr("Addresses"))
+        for button, words in zip(
+            self.mode_buttons, (self.tr("One address"), self.tr("A file")), strict=True
+        ):
+            button.setText(words)
         self.paste_button.setText(self.tr("Paste and parse"))
-        self.clear_action.setText(self.tr("Clear"))
-        self.field.setPlaceholderText(self.tr("A Chinese address"))
-        self.field.setAccessibleName(self.tr("Address"))
-        self.parse_button.setText(self.tr("Parse"))
-        self.example_button.setText(self.tr("Try an example"))
-        self.entities_title.setText(self.tr("Entities"))
-        self.no_entities.setText(self.tr("No entity was found in the text."))
-        self.table.setAccessibleName(self.tr("Entities"))
-        self._say_hint()
+        self.paste_button.setToolTip(self.tr("One address, or a list with one a line"))
+        self.open_button.setText(self.tr("Open a file…"))
+        self.open_button.setToolTip(self.tr("Parse a file of addresses (Ctrl+O)"))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
-            self.error.hide()
             self.retranslate()
-        elif event.type() == QEvent.Type.PaletteChange:
-            self._tint()
-
-    def _tint(self) -> None:
-        self.clear_action.setIcon(icon("clear", theme.current().color("text_2"), 16))
 
     @property
-    def busy(self) -> bool:
-        return self._task is not None
+    def field(self) -> QLineEdit:
+        """Where one address is typed."""
+        return self.single.field
+
+    @property
+    def result(self) -> ParsedAddress | None:
+        """The answer that is shown."""
+        return self.single.result
 
     def parse(self, text: str) -> None:
-        """Ask for the entities of ``text``; an answer still on its way is dropped."""
-        self._pause.stop()
-        if self._task is not None:
-            self._session.cancel(self._task)
-            self._task = None
-        self._asked = text
-        if self._session.status.state in (ServerState.STOPPED, ServerState.FAILED):
-            self._fail(self.tr("The server is not running; see the server page."))
-            return
-        self._task = self._session.parse(text, succeeded=self._parsed, failed=self._failed)
-        self._say_hint()
+        """Show what ``text`` is made of, once the server has answered."""
+        self.show_mode(_SINGLE)
+        self.single.parse(text)
+
+    @Slot(int)
+    def show_mode(self, mode: int) -> None:
+        self.mode_buttons[mode].setChecked(True)
+        self.modes.setCurrentIndex(mode)
+        self.setFocusProxy(self.single.field if mode == _SINGLE else self.mode_buttons[_FILE])
+
+    def open_file(self, path: Path) -> None:
+        """Show a file of addresses: what was detected, to be parsed on a click."""
+        self.file.open(path)
 
     @Slot()
-    def _typed(self) -> None:
-        self.error.hide()
-        self.clear_action.setVisible(bool(self.field.text()))
-        if self.field.text().strip():
-            self._pause.start()
-        else:
-            self._pause.stop()
-            if self._task is not None:
-                self._session.cancel(self._task)
-                self._task = None
-            self._asked = ""
-            self._show(None)
+    def _show_file(self) -> None:
+        self.show_mode(_FILE)
+        self.notice.hide()
 
     @Slot()
-    def _parse_typed(self) -> None:
-        if self.field.text() != self._asked:
-            self.parse(self.field.text())
-
-    @Slot()
-    def _parse_entered(self) -> None:
-        if self.field.text().strip():
-            self.parse(self.field.text())
-        else:
-            self._fail(self.tr("Type or paste an address first."))
+    def _choose_file(self) -> None:
+        self.file.choose_file()
 
     @Slot()
     def _paste(self) -> None:
-        text = QGuiApplication.clipboard().text()
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if not lines:
-            self._fail(self.tr("The clipboard holds no text."))
+        self.show_mode(_SINGLE)
+        self.single.paste()
+
+    @Slot(list)
+    def _open_pasted(self, lines: list[str]) -> None:
+        path = paths.cache_dir() / _PASTED
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(lines) + "\n", "utf-8", "surrogatepass")
+        except OSError as error:
+            self._refused(error)
             return
-        if len(lines) > 1:  # parsing the first and dropping the rest would look like an answer
-            sentence = self.tr(
-                "The clipboard holds {count} lines; copy one address. In the terminal, "
-                "`tritalk parse -` reads a whole list."
-            )
-            self._fail(sentence.format(count=len(lines)))
+        self.open_file(path)
+
+    # -- work that was not finished ----------------------------------------------------------------
+
+    def _offer(self, found: tuple[WorkFile, Counts] | None) -> None:
+        if found is None or self.job.busy or self.job.work is not None:
             return
-        self._enter(lines[0])
+        self._unfinished, counts = found
+        name = self._unfinished.about.name
+        self.notice.show_notice(
+            lambda: self.tr("{0} was not finished: {1} are done.").format(
+                name, rows_words(counts.answered, counts.total)
+            ),
+            lambda: self.tr("Continue"),
+        )
 
     @Slot()
-    def _try_example(self) -> None:
-        self._enter(_EXAMPLE)
+    def _resume(self) -> None:
+        if self._unfinished is not None and not self.job.busy:
+            self.file.resume_work(self._unfinished)
+        self._unfinished = None
 
-    def _enter(self, text: str) -> None:
-        self.field.setText(text)
-        self.field.setFocus()
-        self.parse(text)
-
-    def _parsed(self, parsed: ParsedAddress) -> None:
-        self._task = None
-        self.error.hide()
-        self._show(parsed)
-
-    def _failed(self, error: Exception) -> None:
-        self._task = None
-        self._fail(error_words(error))
-
-    def _fail(self, sentence: str) -> None:
-        self._show(None)
-        self.error.setText(sentence)
-        self.error.show()
-
-    def _show(self, parsed: ParsedAddress | None) -> None:
-        self.result = parsed
-        self.highlight.show_address(parsed)
-        self.highlight.setVisible(parsed is not None)
-        self.example_button.setVisible(parsed is None and not self.field.text())
-        self.division.show_address(parsed)
-        self.division.setVisible(parsed is not None)
-        self.table.show_entities(parsed.entities if parsed else ())
-        self.table.setVisible(parsed is not None and bool(parsed.entities))
-        self.no_entities.setVisible(parsed is not None and not parsed.entities)
-        self.entities_card.setVisible(parsed is not None)
-        self._say_hint()
-
-    def _say_hint(self) -> None:
-        waiting = self._session.status.state is ServerState.STARTING
-        if self.busy and waiting:
-            words = self.tr("The server is starting; the address is parsed as soon as it is ready.")
-        elif self.busy:
-            words = self.tr("Parsing…")
-        else:
-            words = self.tr("Type an address; it is parsed when you pause.")
-        self.hint.setText(words)
+    @Slot()
+    def _job_changed(self) -> None:
+        if self.job.busy and self._unfinished is not None:
+            self._unfinished = None
+            self.notice.hide()
 
     @Slot(object)
-    def _status_changed(self, status: ServerStatus) -> None:
-        self._say_hint()
+    def _refused(self, error: Exception) -> None:
+        if self.modes.currentIndex() == _SINGLE:
+            self.single.say_error(error_words(error))
+
+    # -- drag and drop -----------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _dropped(event):
+            event.acceptProposedAction()
+            self.file.start.drop.show_over(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.file.start.drop.show_over(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.file.start.drop.show_over(False)
+        found = _dropped(event)
+        if not found:
+            return
+        event.acceptProposedAction()
+        if len(found) > 1:
+            self._show_file()
+            if not self.job.busy:
+                self.job.close_file()
+            self.file.start.say(self.tr("Drop one file at a time."))
+        else:
+            self.open_file(found[0])
+
+
+def _dropped(event: QDropEvent) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+
+
+def _unfinished() -> tuple[WorkFile, Counts] | None:
+    """The newest file that was not finished."""
+    for work in WorkFile.all():
+        counts = work.counts()
+        if counts.answered < counts.total:
+            return work, counts
+    return None

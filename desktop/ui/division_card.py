@@ -62,10 +62,18 @@ class DivisionCard(QFrame):
         self.none = label(self, "small")
         self.others_title = label(self, "small")
         self.candidates = [DivisionRow(self, main=False) for _ in range(_CANDIDATES_MAX)]
+        self.more = label(self, "small")
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 16, 16, 16)
         box.setSpacing(8)
-        for widget in (self.title, self.row, self.none, self.others_title, *self.candidates):
+        for widget in (
+            self.title,
+            self.row,
+            self.none,
+            self.others_title,
+            *self.candidates,
+            self.more,
+        ):
             box.addWidget(widget)
         self._parsed: ParsedAddress | None = None
         self.retranslate()
@@ -73,12 +81,21 @@ class DivisionCard(QFrame):
     def show_address(self, parsed: ParsedAddress | None) -> None:
         self._parsed = parsed
         known = parsed is not None and bool(breadcrumb(parsed.division))
-        others = ([] if parsed is None else [c for c in parsed.candidates if c != parsed.division])[
-            :_CANDIDATES_MAX
-        ]
+        others = [] if parsed is None else [c for c in parsed.candidates if c != parsed.division]
         self.row.setVisible(known)
         self.none.setVisible(not known)
+        self.none.setText(
+            self.tr("Several divisions fit the text equally well.")
+            if others
+            else self.tr("The text does not determine a division.")
+        )
+        self.others_title.setText(
+            self.tr("Other candidates") if known else self.tr("Candidates, best first")
+        )
         self.others_title.setVisible(bool(others))
+        left_out = len(others) - _CANDIDATES_MAX
+        self.more.setVisible(left_out > 0)
+        self.more.setText(self.tr("and {0} more, in the copies").format(left_out))
         if parsed is not None:
             words, level = self.tr("confidence {0}"), _level(parsed.division.confidence)
             self.row.show_division(parsed.division, words, level)
@@ -89,8 +106,6 @@ class DivisionCard(QFrame):
 
     def retranslate(self) -> None:
         self.title.setText(self.tr("Administrative division"))
-        self.none.setText(self.tr("The text does not determine a division."))
-        self.others_title.setText(self.tr("Other candidates"))
         self.show_address(self._parsed)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -79,6 +79,20 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "the file holds no conversation exported by Tritalk"),
     QT_TRANSLATE_NOOP("phrases", "the file was written by a newer Tritalk"),
     QT_TRANSLATE_NOOP("phrases", "the file is damaged ({0})"),
+    # What is wrong with a file of addresses, or with one of its rows.
+    QT_TRANSLATE_NOOP("phrases", "the address is not {0} text"),
+    QT_TRANSLATE_NOOP("phrases", "the server failed on this address: {0}"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is no file; check its name"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is of no known kind; known are {1} files"),
+    QT_TRANSLATE_NOOP("phrases", "{0} holds no rows"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is no readable XLSX file"),
+    QT_TRANSLATE_NOOP("phrases", "{0} was changed while it was read; open it again"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is the file that is read; write to another one"),
+    QT_TRANSLATE_NOOP("phrases", "{0} rows do not fit into a spreadsheet; choose csv or json"),
+    QT_TRANSLATE_NOOP("phrases", "{0} was written by another Tritalk"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is damaged ({1})"),
+    QT_TRANSLATE_NOOP("phrases", "another Tritalk is working on {0}; wait for it"),
+    QT_TRANSLATE_NOOP("phrases", "wait for {0}, which is in work, or cancel it first"),
 )
 
 _TEMPLATES = tuple(str(source) for source in _SOURCES + server_phrases.SOURCES)

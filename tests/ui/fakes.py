@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from desktop.launchers.base import ServerState, ServerStatus, StatusCallback
 from desktop.store.records import DEFAULT_SETTINGS
@@ -19,9 +19,12 @@ from desktop.triton.types import (
     Endpoint,
     Entity,
     Finished,
+    InvalidInput,
     ParsedAddress,
     Sampling,
+    ServerUnavailable,
     Token,
+    TritalkError,
 )
 
 DEFAULTS = DEFAULT_SETTINGS.sampling
@@ -141,6 +144,10 @@ class FakeClient:
         self.samplings: list[Sampling | None] = []
         self.streams: list[FakeStream] = []
         self.closed = False
+        self.parsed: list[str] = []
+        self.dead = False
+        self.hold = threading.Event()
+        self.hold.set()
 
     def chat(
         self,
@@ -166,8 +173,20 @@ class FakeClient:
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]:
         return [self._addresses[text] for text in texts]
 
+    def parse_each(self, texts: Iterable[str]) -> Iterator[ParsedAddress | TritalkError]:
+        """A text that is not among the addresses is refused; without ``hold`` nothing comes."""
+        for text in texts:
+            self.hold.wait()
+            self.parsed.append(text)
+            if self.dead:
+                yield ServerUnavailable("the server is not running")
+                return
+            known = self._addresses.get(text)
+            yield known or InvalidInput("the address holds no readable character")
+
     def close(self) -> None:
         self.closed = True
+        self.hold.set()  # a closed connection ends the calls that wait on it
 
 
 def _entities(text: str, parts: Sequence[tuple[str, str, float]]) -> tuple[Entity, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from desktop.addresses.writers import RESULT_COLUMNS
 from desktop.triton.types import Division, Entity, ParsedAddress
 from desktop.ui.address_highlight import segments
 from tests.ui.conftest import Fake
@@ -18,7 +20,7 @@ from tests.ui.keyboard import enter, type_text
 def test_an_address_is_parsed_when_typing_pauses(qtbot: QtBot, fake: Callable[..., Fake]) -> None:
     one = fake()
     one.window.show_page(1)
-    page = one.window.address
+    page = one.window.address.single
     type_text(page.field, FULL)
     qtbot.waitUntil(lambda: page.result is not None)
     assert page.highlight.shown() == [
@@ -47,9 +49,10 @@ def test_an_address_is_parsed_when_typing_pauses(qtbot: QtBot, fake: Callable[..
 def test_every_candidate_of_an_ambiguous_name_is_shown(
     qtbot: QtBot, fake: Callable[..., Fake]
 ) -> None:
-    page = fake().window.address
+    address = fake().window.address
+    page = address.single
     QGuiApplication.clipboard().setText(f"\n {BARE} \n")
-    page.paste_button.click()
+    address.paste_button.click()
     qtbot.waitUntil(lambda: page.result is not None)
     assert page.field.text() == BARE
     shown = [c.code.text() for c in page.division.candidates if c.isVisibleTo(page.division)]
@@ -60,19 +63,38 @@ def test_every_candidate_of_an_ambiguous_name_is_shown(
 def test_of_a_pasted_list_nothing_is_dropped_in_silence(
     qtbot: QtBot, fake: Callable[..., Fake]
 ) -> None:
-    page = fake().window.address
+    address = fake().window.address
     QGuiApplication.clipboard().setText(f"{BARE}\n{FULL}\n")
-    page.paste_button.click()
-    assert "2" in page.error.text()
-    assert "tritalk parse -" in page.error.text()
-    assert page.field.text() == ""
+    address.paste_button.click()
+    qtbot.waitUntil(lambda: address.job.preview is not None)
+    assert address.job.preview is not None
+    assert address.job.preview.rows == [[BARE], [FULL]]
+    assert address.file.choice.isVisibleTo(address)
+    assert address.field.text() == ""
+
+
+def test_a_result_is_copied_as_json_and_as_a_row(qtbot: QtBot, fake: Callable[..., Fake]) -> None:
+    page = fake().window.address.single
+    assert not page.copy_json_button.isVisibleTo(page)
+    page.parse(FULL)
+    qtbot.waitUntil(lambda: page.result is not None)
+    page.copy_json_button.click()
+    copied = json.loads(QGuiApplication.clipboard().text())
+    assert ParsedAddress.from_json(copied) == page.result
+    page.copy_row_button.click()
+    cells = dict(
+        zip(("text", *RESULT_COLUMNS), QGuiApplication.clipboard().text().split("\t"), strict=True)
+    )
+    assert (cells["text"], cells["town"], cells["code"]) == (FULL, "华新镇", "310118109")
+    assert (cells["entity_road"], cells["entity_poi"]) == ("华隆路", "E通世界华新园")
+    assert page.copied.text() == "Copied."
 
 
 def test_a_late_answer_does_not_replace_a_newer_one(
     qtbot: QtBot, fake: Callable[..., Fake]
 ) -> None:
     one = fake(lease=FakeLease(STARTING))
-    page = one.window.address
+    page = one.window.address.single
     page.parse(FULL)
     page.parse(BARE)
     assert page.hint.text().startswith("The server is starting")
@@ -84,7 +106,7 @@ def test_a_late_answer_does_not_replace_a_newer_one(
 
 
 def test_what_cannot_be_parsed_is_said_and_kept(qtbot: QtBot, fake: Callable[..., Fake]) -> None:
-    page = fake().window.address
+    page = fake().window.address.single
     enter(page.field)
     assert page.error.text() == "Type or paste an address first."
     page.field.setText("不在表里")
@@ -100,7 +122,7 @@ def test_no_division_and_no_entity_are_said_in_words(
 ) -> None:
     one = fake()
     one.client._addresses["你好"] = ParsedAddress("你好", (), Division(), ())
-    page = one.window.address
+    page = one.window.address.single
     page.parse("你好")
     qtbot.waitUntil(lambda: page.result is not None)
     assert page.division.none.isVisibleTo(page)
@@ -127,7 +149,7 @@ def test_segments_count_code_points_and_leave_overlaps_out() -> None:
 def test_the_highlight_wraps_in_a_narrow_window(qtbot: QtBot, fake: Callable[..., Fake]) -> None:
     one = fake()
     one.window.show_page(1)
-    page = one.window.address
+    page = one.window.address.single
     page.parse(FULL)
     qtbot.waitUntil(lambda: page.result is not None)
     QTest.qWait(20)

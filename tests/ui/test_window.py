@@ -138,7 +138,7 @@ def test_a_token_shows_its_alternatives(qtbot: QtBot, app: Application, chat: An
 
 def test_an_address_is_parsed_and_shown(qtbot: QtBot, app: Application) -> None:
     app.window.show_page(1)
-    page = app.window.address
+    page = app.window.address.single
     type_text(page.field, ADDRESS)
     enter(page.field)
     qtbot.waitUntil(lambda: page.result is not None or page.error.isVisible(), timeout=60_000)
@@ -158,7 +158,7 @@ def test_an_address_is_parsed_and_shown(qtbot: QtBot, app: Application) -> None:
 @pytest.mark.parametrize("text", ["长" * 10_000, "\u0001\u0002", "😀😀", "㐀𠀀"])
 def test_strange_addresses_lose_nothing(qtbot: QtBot, app: Application, text: str) -> None:
     app.window.show_page(1)
-    page = app.window.address
+    page = app.window.address.single
     page.field.setText(text)
     enter(page.field)
     qtbot.waitUntil(lambda: not page.busy, timeout=60_000)
