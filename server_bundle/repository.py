@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from server_bundle.chitchat.folder import served_limits
+from server_bundle.chitchat.prompt_file import served_limits
 
 SOURCE = Path(__file__).resolve().parent / "model_repository"
 

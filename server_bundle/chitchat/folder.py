@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from server_bundle.chitchat.parameters import SamplingParameters, from_generation_config
 
 
 class CheckpointError(Exception):
@@ -39,26 +37,25 @@ def read_json(path: Path) -> dict[str, Any]:
     return data
 
 
-def served_limits(folder: Path) -> dict[str, str]:
-    """What a client may ask of the checkpoint, as the parameters of a model configuration:
-    ``context_tokens``, ``vocabulary_size`` and ``sampling_defaults``, a JSON object of the sampling
-    parameters that ``generation_config.json`` sets. Empty texts for what the folder does not tell.
-    """
-    limits = {"context_tokens": "", "vocabulary_size": "", "sampling_defaults": ""}
-    try:
-        config = read_json(folder / "config.json")
-        limits["context_tokens"] = str(context_length(config))
-        limits["vocabulary_size"] = str(int(config["vocab_size"]))
-        defaults = from_generation_config(
-            read_json(folder / "generation_config.json"), SamplingParameters(top_p=0.9)
-        )
-        names = {field.name for field in fields(defaults)} - {"seed", "logprobs", "cancel_key"}
-        limits["sampling_defaults"] = json.dumps({n: getattr(defaults, n) for n in sorted(names)})
-    except (CheckpointError, KeyError, TypeError, ValueError):
-        pass  # loading the model says what is wrong with its folder
-    return limits
+def text_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The language model's part of a ``config.json``: all of it, or where a model also sees or
+    hears, its ``text_config``."""
+    inner = config.get("text_config")
+    return inner if isinstance(inner, dict) else config
 
 
 def context_length(config: dict[str, Any]) -> int:
     """Longest sequence of prompt and reply that a ``config.json`` allows, in tokens."""
-    return int(config.get("n_positions", config.get("n_ctx", 512)))
+    words = text_config(config)
+    for name in ("n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length"):
+        if words.get(name):
+            return int(words[name])
+    return 512
+
+
+def vocabulary_size(config: dict[str, Any]) -> int:
+    """Number of ids; raises :class:`CheckpointError`."""
+    try:
+        return int(text_config(config)["vocab_size"])
+    except (KeyError, TypeError, ValueError):
+        raise CheckpointError("config.json does not tell its vocab_size") from None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from server_bundle.chitchat.prompt import PromptLayout
-
 Row = npt.NDArray[np.int64]
 
 
@@ -69,28 +67,3 @@ def read_rows(
         except InvalidRow as error:
             raise InvalidRow(f"row {i}: {error}" if len(ids) > 1 else str(error)) from None
     return rows
-
-
-def reply_type(ids: list[int], layout: PromptLayout) -> int:
-    """The token type of every token of the reply: the reply speaker's id.
-
-    A prompt in CDial-GPT's layout ends with the token that opens the reply, which is the speaker.
-    One that ends with text (the user's last words, or a reply to be continued) is answered by the
-    bot, the second speaker.
-    """
-    if layout.speakers is None:
-        return 0
-    return ids[-1] if ids[-1] in layout.speakers else layout.speakers[1]
-
-
-def reply_prefix(ids: list[int], layout: PromptLayout) -> list[int]:
-    """What the prompt holds of the reply already: the tokens after the one that opened it.
-
-    In CDial-GPT's layout that is the reply speaker's token, in GPT2-chitchat's the last ``[SEP]``.
-    Empty where the prompt ends with the user's own words.
-    """
-    openers = layout.speakers or (layout.sep,)
-    start = next((i for i in range(len(ids) - 1, -1, -1) if ids[i] in openers), -1)
-    if start < 0 or (layout.speakers and ids[start] != reply_type(ids, layout)):
-        return []
-    return ids[start + 1 :]

@@ -15,7 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from server_bundle.chitchat.folder import CheckpointError, Vocabulary, context_length, read_json
+from server_bundle.chitchat import prompt_file
+from server_bundle.chitchat.detokenise import Pieces
+from server_bundle.chitchat.folder import (
+    CheckpointError,
+    Vocabulary,
+    context_length,
+    read_json,
+)
 
 
 class InvalidPrompt(ValueError):
@@ -54,6 +61,8 @@ class PromptLayout:
         tokens: the vocabulary, a token an id.
         speakers: ids of the user's and the bot's speaker token; None: turns end with ``[SEP]``.
         context: longest sequence of prompt and reply, in tokens.
+        size: rows of the network's vocabulary, where it has more than there are tokens.
+        turns: at most so many turns are given to the model, the new one among them; 0: all.
     """
 
     tokens: tuple[str, ...]
@@ -63,6 +72,8 @@ class PromptLayout:
     unk: int
     speakers: tuple[int, int] | None
     context: int
+    size: int = 0
+    turns: int = 0
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -70,33 +81,29 @@ class PromptLayout:
 
     @classmethod
     def from_folder(cls, folder: Path) -> PromptLayout:
-        """Read ``vocab.txt`` and ``config.json``; speaker tokens mean CDial-GPT's layout.
+        """Read ``vocab.txt``, ``config.json`` and, where there is one, ``prompt.toml``; without
+        one, speaker tokens mean CDial-GPT's layout.
 
         Raises:
             CheckpointError: the vocabulary is missing or lacks a special token.
         """
-        try:
-            text = (folder / "vocab.txt").read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CheckpointError(f"vocab.txt of {folder} cannot be read: {error}") from None
-        # str.splitlines would also split at characters that are tokens themselves (U+2028, U+0085)
-        tokens = tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n"))
-        ids = {token: i for i, token in enumerate(tokens)}
-        for name in ("[CLS]", "[PAD]", "[SEP]", "[UNK]"):
-            if name not in ids:
-                raise CheckpointError(f"vocab.txt of {folder} has no {name}")
-        speakers = None
-        if "[speaker1]" in ids and "[speaker2]" in ids:
-            speakers = (ids["[speaker1]"], ids["[speaker2]"])
-        context = context_length(read_json(folder / "config.json"))
+        tokens = read_vocabulary(folder)
+        config = read_json(folder / "config.json")
+        context = context_length(config)
+        size = max(len(tokens), int(config.get("vocab_size") or 0))
+        file = prompt_file.read(folder, size, context)
+        ids = file.ids if file else special_ids(folder, tokens)
+        speakers = (ids["user"], ids["bot"]) if "user" in ids else None
         return cls(
             tokens,
-            cls=ids["[CLS]"],
-            pad=ids["[PAD]"],
-            sep=ids["[SEP]"],
-            unk=ids["[UNK]"],
+            cls=ids["start"],
+            pad=ids["pad"],
+            sep=ids["end"],
+            unk=ids["unknown"],
             speakers=speakers,
-            context=context,
+            context=file.context if file else context,
+            size=size,
+            turns=file.turns if file else 0,
         )
 
     @property
@@ -105,7 +112,9 @@ class PromptLayout:
         special = {self.cls, self.pad, self.unk, *(self.speakers or ())}
         if "[MASK]" in self._ids:
             special.add(self._ids["[MASK]"])
-        return Vocabulary(len(self.tokens), self.sep, tuple(sorted(special)))
+        size = max(self.size, len(self.tokens))
+        special.update(range(len(self.tokens), size))
+        return Vocabulary(size, self.sep, tuple(sorted(special)))
 
     def encode_text(self, text: str) -> list[int]:
         """One id a character; INT ids, ``[UNK]`` for what the vocabulary lacks."""
@@ -115,6 +124,32 @@ class PromptLayout:
         """A token as it reads in a reply (word pieces without their ``##``)."""
         return self.tokens[token].removeprefix("##") if 0 <= token < len(self.tokens) else ""
 
+    def pieces(self, continued: bool = False) -> Pieces:
+        """Turns a reply's tokens into text: a token is a character, whatever stands before it."""
+        return _Characters(self)
+
+    def reply_prefix(self, ids: Sequence[int]) -> list[int]:
+        """What a prompt holds of the reply already: the tokens after the one that opened it.
+
+        In CDial-GPT's layout that is the bot's token, in GPT2-chitchat's the last ``[SEP]``. Empty
+        where the prompt ends with somebody's own words.
+        """
+        openers = self.speakers or (self.sep,)
+        start = next((i for i in range(len(ids) - 1, -1, -1) if ids[i] in openers), -1)
+        if start < 0 or (self.speakers and ids[start] != self.reply_type(ids)):
+            return []
+        return list(ids[start + 1 :])
+
+    def reply_type(self, ids: Sequence[int]) -> int:
+        """The token type of every token of the reply: the reply speaker's id, 0 without types.
+
+        A prompt that ends with text (the user's last words, or a reply to be continued) is answered
+        by the bot, the second speaker.
+        """
+        if self.speakers is None:
+            return 0
+        return ids[-1] if ids[-1] in self.speakers else self.speakers[1]
+
     def encode(
         self,
         history: Sequence[str],
@@ -122,6 +157,7 @@ class PromptLayout:
         reserve: int,
         reply_prefix: str = "",
         opening: Sequence[str] = (),
+        system: str = "",
     ) -> Prompt:
         """The prompt for a reply to ``text``.
 
@@ -131,11 +167,15 @@ class PromptLayout:
             reply_prefix: how the reply begins; the prompt ends with it, of the reply's own type.
             opening: turns before the history, user and bot in turn, that are never dropped (a
                 persona).
+            system: none; this layout has no place for a system message.
 
         Raises:
             InvalidPrompt: a turn is empty, history or opening do not alternate, ``text`` alone or
-                with the opening is too long, or ``reply_prefix`` leaves no room to go on.
+                with the opening is too long, ``reply_prefix`` leaves no room to go on, or a system
+                message is given.
         """
+        if system:
+            raise InvalidPrompt("this model takes no system message; give it an opening instead")
         turns = self._encode_turns(history, "history")
         lead = self._encode_turns(opening, "opening")
         current = self.encode_text(text)
@@ -170,7 +210,7 @@ class PromptLayout:
         kept: list[list[int]] = []
         for i in range(len(turns) - 2, -1, -2):  # by pairs, so that the first is always the user's
             cost = len(turns[i]) + len(turns[i + 1]) + 2
-            if used + cost > room:
+            if used + cost > room or (self.turns and len(kept) + 3 > self.turns):
                 break
             used += cost
             kept[:0] = turns[i : i + 2]
@@ -202,3 +242,39 @@ class PromptLayout:
         return Prompt(
             [*ids, reply, *prefix], [*types, *[reply] * (len(prefix) + 1)], reply, dropped
         )
+
+
+@dataclass
+class _Characters:
+    layout: PromptLayout
+
+    def push(self, token: int) -> str:
+        return self.layout.text(token)
+
+
+def read_vocabulary(folder: Path) -> tuple[str, ...]:
+    """The tokens of ``vocab.txt``, one a line. Raises :class:`CheckpointError`."""
+    try:
+        text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"vocab.txt of {folder} cannot be read: {error}") from None
+    # str.splitlines would also split at characters that are tokens themselves (U+2028, U+0085)
+    return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n"))
+
+
+def special_ids(folder: Path, tokens: Sequence[str]) -> dict[str, int]:
+    """The ids of the special tokens by what they are for: ``start``, ``end``, ``pad``,
+    ``unknown`` and, where the vocabulary has speakers, ``user`` and ``bot``.
+
+    Raises:
+        CheckpointError: the vocabulary lacks one of the first four.
+    """
+    ids = {token: i for i, token in enumerate(tokens)}
+    found = {}
+    for use, token in (("start", "CLS"), ("end", "SEP"), ("pad", "PAD"), ("unknown", "UNK")):
+        if f"[{token}]" not in ids:
+            raise CheckpointError(f"vocab.txt of {folder} has no [{token}]")
+        found[use] = ids[f"[{token}]"]
+    if "[speaker1]" in ids and "[speaker2]" in ids:
+        found |= {"user": ids["[speaker1]"], "bot": ids["[speaker2]"]}
+    return found

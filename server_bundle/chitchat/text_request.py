@@ -15,7 +15,8 @@ import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat import triton_io
 from server_bundle.chitchat.caller import Step
-from server_bundle.chitchat.prompt import PromptLayout
+from server_bundle.chitchat.detokenise import Pieces
+from server_bundle.chitchat.opening import Layout
 from server_bundle.chitchat.stop import StopScanner
 
 _RETURNS = (
@@ -29,8 +30,8 @@ _RETURNS = (
 
 @dataclass(frozen=True)
 class TextRequest:
-    """One request as the vLLM backend reads it, with our ``opening``, ``history`` and
-    ``reply_prefix``."""
+    """One request as the vLLM backend reads it, with our ``opening``, ``history``,
+    ``reply_prefix`` and ``system``."""
 
     text_input: str
     stream: bool
@@ -40,6 +41,7 @@ class TextRequest:
     reply_prefix: str
     opening: list[str]
     returns: frozenset[str]
+    system: str = ""
 
     @classmethod
     def read(cls, request: Any) -> TextRequest:
@@ -72,6 +74,7 @@ class TextRequest:
             reply_prefix=triton_io.string(request, "reply_prefix") or "",
             opening=triton_io.strings(request, "opening") or [],
             returns=frozenset(name for name in _RETURNS if triton_io.flag(request, name)),
+            system=triton_io.string(request, "system") or "",
         )
 
 
@@ -83,17 +86,19 @@ class TextReply:
     """
 
     request: TextRequest
-    layout: PromptLayout
+    layout: Layout
     num_input_tokens: int = 0
     dropped_turns: int = 0
     stop: tuple[str, ...] = ()
     _steps: list[tuple[Step, str]] = field(default_factory=list)
     _cumulative: float = 0.0
     _stops: StopScanner[Step] = field(init=False)
+    _pieces: Pieces = field(init=False)
     ended: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._stops = StopScanner(self.stop)
+        self._pieces = self.layout.pieces(bool(self.request.reply_prefix))
 
     def add(self, step: Step) -> list[list[Any]]:
         """Take a step in; the output tensors of each response that is due now.
@@ -101,7 +106,7 @@ class TextReply:
         The last of them is the final response where :attr:`ended` is true afterwards.
         """
         if step.token is not None:
-            self._steps += self._stops.push(step, self.layout.text(step.token))
+            self._steps += self._stops.push(step, self._pieces.push(step.token))
         reason = "stop" if self._stops.matched else step.finish_reason
         if reason:
             self._steps += self._stops.flush()

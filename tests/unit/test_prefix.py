@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server_bundle.chitchat.prefix import InvalidRow, read_row, read_rows, reply_prefix, reply_type
+from server_bundle.chitchat.prefix import InvalidRow, read_row, read_rows
 from server_bundle.chitchat.prompt import PromptLayout
 from tests.support.chat import MODEL
 
@@ -64,18 +64,18 @@ def test_an_error_names_its_row() -> None:
 
 
 def test_the_reply_has_its_speakers_type() -> None:
-    assert reply_type([0, 13086, 8, 13087], LAYOUT) == 13087
-    assert reply_type([0, 13087, 8, 13086], LAYOUT) == 13086  # speakers swapped by trimming
-    assert reply_type([0, 13086, 8], LAYOUT) == 13087  # the user spoke last
+    assert LAYOUT.reply_type([0, 13086, 8, 13087]) == 13087
+    assert LAYOUT.reply_type([0, 13087, 8, 13086]) == 13086  # speakers swapped by trimming
+    assert LAYOUT.reply_type([0, 13086, 8]) == 13087  # the user spoke last
 
 
 def test_what_the_prompt_holds_of_the_reply() -> None:
     asked = LAYOUT.encode(["你好", "嗨"], "累", 64)
-    assert reply_prefix(asked.ids, LAYOUT) == []
+    assert LAYOUT.reply_prefix(asked.ids) == []
     begun = LAYOUT.encode(["你好", "嗨"], "累", 64, "听起来")
-    assert reply_prefix(begun.ids, LAYOUT) == LAYOUT.encode_text("听起来")
-    assert reply_prefix(LAYOUT.encode_text("你好"), LAYOUT) == []
-    assert reply_prefix([0, 13086, 8, 9], LAYOUT) == []  # the user's own words
+    assert LAYOUT.reply_prefix(begun.ids) == LAYOUT.encode_text("听起来")
+    assert LAYOUT.reply_prefix(LAYOUT.encode_text("你好")) == []
+    assert LAYOUT.reply_prefix([0, 13086, 8, 9]) == []  # the user's own words
     turns = dataclasses.replace(LAYOUT, speakers=None)
-    assert reply_prefix(turns.encode(["你好", "嗨"], "累", 64).ids, turns) == []
-    assert reply_prefix(turns.encode([], "累", 64, "听").ids, turns) == LAYOUT.encode_text("听")
+    assert turns.reply_prefix(turns.encode(["你好", "嗨"], "累", 64).ids) == []
+    assert turns.reply_prefix(turns.encode([], "累", 64, "听").ids) == LAYOUT.encode_text("听")

@@ -5,20 +5,18 @@ import json
 import torch
 import triton_python_backend_utils as pb_utils
 
-from server_bundle.chitchat import precision, prefix, triton_io
+from server_bundle.chitchat import prefix, triton_io
 from server_bundle.chitchat.cancel import CancelReader, InvalidCancelKey
-from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
 from server_bundle.chitchat.metrics import EngineMetrics
+from server_bundle.chitchat.opening import choose_settings, open_layout, open_network
 from server_bundle.chitchat.parameters import (
     InvalidParameter,
     SamplingParameters,
     parse,
     without_stop,
 )
-from server_bundle.chitchat.prompt import PromptLayout
 from server_bundle.chitchat.responder import Responder
-from server_bundle.chitchat.settings import EngineSettings
 
 
 class TritonPythonModel:
@@ -26,15 +24,12 @@ class TritonPythonModel:
         config = json.loads(args["model_config"])
         folder = triton_io.path_parameter(config, "chat_model")
         self.cancel = CancelReader(triton_io.path_parameter(config, "run_dir"))
-        self.layout = PromptLayout.from_folder(folder)
-        network = load_network(folder)
+        self.layout = open_layout(folder)
         on_gpu = args["model_instance_kind"] == "GPU"
         wanted = triton_io.parameter(config, "precision", "auto")
-        chosen = precision.choose(wanted, network, "cuda" if on_gpu else "cpu")
-        network = precision.apply(network, chosen)
-        if on_gpu:
-            network = network.to(f"cuda:{args['model_instance_device_id']}")
-        settings = EngineSettings.choose(network.config, config.get("parameters", {}))
+        gpu = int(args["model_instance_device_id"]) if on_gpu else None
+        network = open_network(folder, self.layout, wanted, gpu)
+        settings = choose_settings(network, config.get("parameters", {}))
         torch.set_num_threads(settings.threads)
         self.responder = Responder()
         self.engine = Engine(
@@ -42,6 +37,7 @@ class TritonPythonModel:
             self.layout.vocabulary,
             slots=settings.slots,
             queue_limit=settings.queue_limit,
+            context=self.layout.context,
         )
         self.engine.start()
         self.metrics = EngineMetrics(self.engine, args["model_name"], args["model_version"])
@@ -73,8 +69,8 @@ class TritonPythonModel:
         return Request(
             ids=ids,
             types=types if self.layout.speakers else None,
-            reply_type=prefix.reply_type(ids, self.layout),
-            reply_prefix=prefix.reply_prefix(ids, self.layout),
+            reply_type=self.layout.reply_type(ids),
+            reply_prefix=self.layout.reply_prefix(ids),
             parameters=parameters,
             sink=sink,
             is_cancelled=(lambda: self.cancel.is_cancelled(key)) if key else sink.is_cancelled,

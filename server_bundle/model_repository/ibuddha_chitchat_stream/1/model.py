@@ -4,16 +4,12 @@ import json
 
 import triton_python_backend_utils as pb_utils
 
-from server_bundle.chitchat import care, triton_io
+from server_bundle.chitchat import care, prompt_file, triton_io
 from server_bundle.chitchat.caller import EngineCaller, EngineFailed
-from server_bundle.chitchat.folder import read_json
-from server_bundle.chitchat.parameters import (
-    InvalidParameter,
-    SamplingParameters,
-    from_generation_config,
-    parse,
-)
-from server_bundle.chitchat.prompt import InvalidPrompt, PromptLayout
+from server_bundle.chitchat.folder import context_length, read_json
+from server_bundle.chitchat.opening import open_layout
+from server_bundle.chitchat.parameters import InvalidParameter, parse
+from server_bundle.chitchat.prompt import InvalidPrompt
 from server_bundle.chitchat.text_request import TextReply, TextRequest
 
 
@@ -21,11 +17,10 @@ class TritonPythonModel:
     def initialize(self, args):
         config = json.loads(args["model_config"])
         folder = triton_io.path_parameter(config, "chat_model")
-        self.layout = PromptLayout.from_folder(folder)
-        self.defaults = SamplingParameters(top_p=0.9)
-        if (folder / "generation_config.json").exists():
-            generation = read_json(folder / "generation_config.json")
-            self.defaults = from_generation_config(generation, self.defaults)
+        self.layout = open_layout(folder)
+        length = context_length(read_json(folder / "config.json"))
+        file = prompt_file.read(folder, self.layout.vocabulary.size, length)
+        self.defaults = prompt_file.sampling_defaults(folder, file)
         self.caller = EngineCaller(
             triton_io.parameter(config, "engine"), triton_io.path_parameter(config, "run_dir")
         )
@@ -52,6 +47,7 @@ class TritonPythonModel:
                     parameters.max_tokens,
                     text.reply_prefix,
                     text.opening,
+                    text.system,
                 )
             except (triton_io.InvalidRequest, InvalidParameter, InvalidPrompt) as error:
                 client.fail(error)
