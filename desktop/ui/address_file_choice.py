@@ -232,7 +232,8 @@ class FileChoice(QFrame):
         else:
             self.notice.show_notice(
                 lambda: self.tr(
-                    "This file was parsed before. Parsing it again replaces the results."
+                    "This file was parsed before. Parsing it again replaces the results and "
+                    "corrections."
                 ),
                 lambda: self.tr("Show the results"),
             )

@@ -284,8 +284,12 @@ class ResultModel(QAbstractTableModel):
         if line.error:
             return sentence(line.error)
         if line.candidates > 1:
-            return self.tr("%n candidates", "", line.candidates)
+            return self.tr("{0} candidates").format(line.candidates)
         return self.tr("not determined") if line.mark is Mark.CHECK else ""
+
+    def notes(self) -> list[str]:
+        """The longest notes, for the width of their column."""
+        return [self.tr("Check division"), self.tr("Check entities")]
 
     def _note(self, line: Line) -> str:
         if line.mark is Mark.CHECK:

@@ -156,11 +156,7 @@ class ResultTable(QTableView):
             0: ["1000000", self._heading(0)],
             3: ["330110001000", self._heading(3)],
             4: ["0.00", self._heading(4)],
-            5: [
-                self.results.tr("Check division"),
-                self.results.tr("Check entities"),
-                self._heading(5),
-            ],
+            5: [*self.results.notes(), self._heading(5)],
         }
         header = self.horizontalHeader()
         for column, words in widest.items():

@@ -45,14 +45,4 @@
         </translation>
     </message>
 </context>
-<context>
-    <name>ResultModel</name>
-    <message numerus="yes">
-        <source>%n candidates</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
-        </translation>
-    </message>
-</context>
 </TS>

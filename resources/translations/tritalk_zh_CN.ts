@@ -9,11 +9,11 @@
     </message>
     <message>
         <source>One address</source>
-        <translation type="unfinished"></translation>
+        <translation>单个地址</translation>
     </message>
     <message>
         <source>A file</source>
-        <translation type="unfinished"></translation>
+        <translation>文件</translation>
     </message>
     <message>
         <source>Paste and parse</source>
@@ -21,26 +21,81 @@
     </message>
     <message>
         <source>One address, or a list with one a line</source>
-        <translation type="unfinished"></translation>
+        <translation>一个地址，或每行一个地址的列表</translation>
     </message>
     <message>
         <source>Open a file…</source>
-        <translation type="unfinished"></translation>
+        <translation>打开文件…</translation>
     </message>
     <message>
         <source>Parse a file of addresses (Ctrl+O)</source>
-        <translation type="unfinished"></translation>
+        <translation>解析地址文件（Ctrl+O）</translation>
     </message>
     <message>
         <source>{0} was not finished: {1} are done.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”尚未完成：已处理 {1}。</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">继续</translation>
+        <translation>继续</translation>
     </message>
     <message>
         <source>Drop one file at a time.</source>
+        <translation>一次只能拖入一个文件。</translation>
+    </message>
+</context>
+<context>
+    <name>AppearanceSection</name>
+    <message>
+        <source>Appearance</source>
+        <translation type="unfinished">外观</translation>
+    </message>
+    <message>
+        <source>Follow the system</source>
+        <translation type="unfinished">跟随系统</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light or dark; the system&apos;s choice is followed as it changes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation type="unfinished">浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation type="unfinished">深色</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation type="unfinished">语言</translation>
+    </message>
+    <message>
+        <source>Of the window; what the models understand does not depend on it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Font size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>80 to 200 %. Ctrl++ and Ctrl+- change it anywhere.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to 100 %</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text will be this large.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -217,6 +272,73 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>ChatSection</name>
+    <message>
+        <source>Chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation type="unfinished">消息</translation>
+    </message>
+    <message>
+        <source>Send with</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While an input method composes, Enter never sends.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter; Shift+Enter breaks the line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter; Enter breaks the line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Colours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the tokens of replies are tinted by.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Probability</source>
+        <translation type="unfinished">概率</translation>
+    </message>
+    <message>
+        <source>Perplexity</source>
+        <translation type="unfinished">困惑度</translation>
+    </message>
+    <message>
+        <source>No colours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Begin with</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each conversation keeps its own values once it has begun.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The sampling of the conversation before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The sampling set here</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>CommandPalette</name>
     <message>
         <source>What do you want to do?</source>
@@ -386,79 +508,79 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Correct a row</source>
         <extracomment>A correction was kept or taken away: the row&apos;s number, and whether the next one is wanted.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>修正一行</translation>
     </message>
     <message>
         <source>Row {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>第 {0} 行</translation>
     </message>
     <message>
         <source>Address</source>
-        <translation type="unfinished">地址</translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>Parse again</source>
-        <translation type="unfinished"></translation>
+        <translation>重新解析</translation>
     </message>
     <message>
         <source>Candidates</source>
-        <translation type="unfinished"></translation>
+        <translation>候选区划</translation>
     </message>
     <message>
         <source>Take another one</source>
-        <translation type="unfinished"></translation>
+        <translation>换用其他候选</translation>
     </message>
     <message>
         <source>Province</source>
-        <translation type="unfinished"></translation>
+        <translation>省</translation>
     </message>
     <message>
         <source>City</source>
-        <translation type="unfinished"></translation>
+        <translation>市</translation>
     </message>
     <message>
         <source>District</source>
-        <translation type="unfinished"></translation>
+        <translation>区县</translation>
     </message>
     <message>
         <source>Town</source>
-        <translation type="unfinished"></translation>
+        <translation>乡镇街道</translation>
     </message>
     <message>
         <source>Official code</source>
-        <translation type="unfinished"></translation>
+        <translation>区划代码</translation>
     </message>
     <message>
         <source>Entities</source>
-        <translation type="unfinished">地址要素</translation>
+        <translation>要素</translation>
     </message>
     <message>
         <source>Type</source>
-        <translation type="unfinished">类型</translation>
+        <translation>类型</translation>
     </message>
     <message>
         <source>Text</source>
-        <translation type="unfinished">内容</translation>
+        <translation>内容</translation>
     </message>
     <message>
         <source>Take the parser&apos;s answer</source>
-        <translation type="unfinished"></translation>
+        <translation>恢复模型结果</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Save and next</source>
-        <translation type="unfinished"></translation>
+        <translation>保存并看下一行</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Type an address first.</source>
-        <translation type="unfinished"></translation>
+        <translation>请先输入地址。</translation>
     </message>
 </context>
 <context>
@@ -477,7 +599,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Several divisions fit the text equally well.</source>
-        <translation type="unfinished"></translation>
+        <translation>有多个区划同样符合文中所写。</translation>
     </message>
     <message>
         <source>Other candidates</source>
@@ -485,11 +607,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Candidates, best first</source>
-        <translation type="unfinished"></translation>
+        <translation>候选区划（按可能性排列）</translation>
     </message>
     <message>
         <source>and {0} more, in the copies</source>
-        <translation type="unfinished"></translation>
+        <translation>另有 {0} 个，复制结果中可见</translation>
     </message>
 </context>
 <context>
@@ -504,65 +626,65 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>DropZone</name>
     <message>
         <source>Drop a file here</source>
-        <translation type="unfinished"></translation>
+        <translation>把文件拖到这里</translation>
     </message>
     <message>
         <source>CSV, TSV, TXT or XLSX, in UTF-8 or GBK. It is read here and goes nowhere else.</source>
-        <translation type="unfinished"></translation>
+        <translation>支持 CSV、TSV、TXT、XLSX，编码 UTF-8 或 GBK。文件只在本机读取，不会传到别处。</translation>
     </message>
     <message>
         <source>Choose a file…</source>
-        <translation type="unfinished"></translation>
+        <translation>选择文件…</translation>
     </message>
     <message>
         <source>Try the sample file</source>
-        <translation type="unfinished"></translation>
+        <translation>试用示例文件</translation>
     </message>
 </context>
 <context>
     <name>EarlierRow</name>
     <message>
         <source>not finished: {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>未完成：{0}</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">继续</translation>
+        <translation>继续</translation>
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation>打开</translation>
     </message>
     <message>
         <source>Remove</source>
-        <translation type="unfinished"></translation>
+        <translation>移除</translation>
     </message>
 </context>
 <context>
     <name>EntityLegend</name>
     <message>
         <source>division</source>
-        <translation type="unfinished"></translation>
+        <translation>行政区划</translation>
     </message>
     <message>
         <source>community</source>
-        <translation type="unfinished">社区</translation>
+        <translation>社区</translation>
     </message>
     <message>
         <source>road and number</source>
-        <translation type="unfinished"></translation>
+        <translation>道路与门牌</translation>
     </message>
     <message>
         <source>place</source>
-        <translation type="unfinished">地点</translation>
+        <translation>地点</translation>
     </message>
     <message>
         <source>building and room</source>
-        <translation type="unfinished"></translation>
+        <translation>楼栋与房间</translation>
     </message>
     <message>
         <source>Colours of the entities</source>
-        <translation type="unfinished"></translation>
+        <translation>要素的颜色</translation>
     </message>
 </context>
 <context>
@@ -596,55 +718,55 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Column of addresses</source>
         <extracomment>A column&apos;s heading was clicked, or Enter pressed in it. Parse, with the addresses in that column.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>地址所在列</translation>
     </message>
     <message>
         <source>Choose a column</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择一列</translation>
     </message>
     <message>
         <source>The first row names the columns</source>
-        <translation type="unfinished"></translation>
+        <translation>首行是列名</translation>
     </message>
     <message>
         <source>The first rows of the file</source>
-        <translation type="unfinished"></translation>
+        <translation>文件的前几行</translation>
     </message>
     <message>
         <source>Parse</source>
-        <translation type="unfinished">解析</translation>
+        <translation>开始解析</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>{0} rows</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 行</translation>
     </message>
     <message>
         <source>{0} columns</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 列</translation>
     </message>
     <message>
         <source>This file was begun before: {0} are done.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个文件之前解析过一部分：已处理 {0}。</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">继续</translation>
+        <translation>继续</translation>
     </message>
     <message>
-        <source>This file was parsed before. Parsing it again replaces the results.</source>
-        <translation type="unfinished"></translation>
+        <source>This file was parsed before. Parsing it again replaces the results and corrections.</source>
+        <translation>这个文件之前已解析过。重新解析会覆盖原有的结果和修正。</translation>
     </message>
     <message>
         <source>Show the results</source>
-        <translation type="unfinished"></translation>
+        <translation>查看结果</translation>
     </message>
     <message>
         <source>No column looks like addresses; choose one.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有哪一列像是地址，请自行选择。</translation>
     </message>
 </context>
 <context>
@@ -652,11 +774,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Open a file of addresses</source>
         <extracomment>A file was opened or is in work: this page should be seen.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>打开地址文件</translation>
     </message>
     <message>
         <source>Tables and lists (*.csv *.tsv *.tab *.txt *.xlsx)</source>
-        <translation type="unfinished"></translation>
+        <translation>表格与列表 (*.csv *.tsv *.tab *.txt *.xlsx)</translation>
     </message>
 </context>
 <context>
@@ -664,23 +786,23 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Files worked on before</source>
         <extracomment>Earlier work was chosen: the :class:`WorkFile`, and whether to go on with it.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>处理过的文件</translation>
     </message>
     <message>
         <source>Remove</source>
-        <translation type="unfinished"></translation>
+        <translation>移除</translation>
     </message>
     <message>
         <source>Remove the results and corrections of {0}?</source>
-        <translation type="unfinished"></translation>
+        <translation>要移除“{0}”的解析结果和修正吗？</translation>
     </message>
     <message>
         <source>The file itself and what was exported stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>原文件和已导出的文件会保留。</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -976,83 +1098,83 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Cancel</source>
         <extracomment>Write the results: to that file, in that format.</extracomment>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>Export</source>
-        <translation type="unfinished"></translation>
+        <translation>导出</translation>
     </message>
     <message>
         <source>Progress</source>
-        <translation type="unfinished"></translation>
+        <translation>进度</translation>
     </message>
     <message>
         <source>Spreadsheet (XLSX)…</source>
-        <translation type="unfinished"></translation>
+        <translation>电子表格（XLSX）…</translation>
     </message>
     <message>
         <source>CSV…</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV…</translation>
     </message>
     <message>
         <source>JSON, with every entity and candidate…</source>
-        <translation type="unfinished"></translation>
+        <translation>JSON（含全部要素和候选）…</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">继续</translation>
+        <translation>继续</translation>
     </message>
     <message>
         <source>Pause</source>
-        <translation type="unfinished"></translation>
+        <translation>暂停</translation>
     </message>
     <message>
         <source>Exporting: {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在导出：{0}</translation>
     </message>
     <message>
         <source>Reading the file…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取文件…</translation>
     </message>
     <message>
         <source>Stopping…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在停止…</translation>
     </message>
     <message>
         <source>Paused: {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>已暂停：{0}</translation>
     </message>
     <message>
         <source>Not finished: {0}. What is done is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>未完成：{0}。已处理的部分已保留。</translation>
     </message>
     <message>
         <source>What is done is kept; continue once that is mended.</source>
-        <translation type="unfinished"></translation>
+        <translation>已处理的部分已保留，问题解决后可继续。</translation>
     </message>
     <message>
         <source>Exported to {0}.</source>
-        <translation type="unfinished">已导出到 {0}。</translation>
+        <translation>已导出到 {0}。</translation>
     </message>
     <message>
         <source>Reading: {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取：{0}</translation>
     </message>
     <message>
         <source>The server is not running; start it on the server page, and the file goes on.</source>
-        <translation type="unfinished"></translation>
+        <translation>服务器未在运行。请到服务器页启动，之后会自动继续解析。</translation>
     </message>
     <message>
         <source>Waiting for the server; the file goes on by itself.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在等待服务器，恢复后会自动继续解析。</translation>
     </message>
     <message>
         <source>Export the results</source>
-        <translation type="unfinished"></translation>
+        <translation>导出结果</translation>
     </message>
 </context>
 <context>
@@ -1099,68 +1221,67 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Row</source>
         <extracomment>How many rows there are of each kind: :class:`Counts`. The list was filtered, sorted or begun anew: rows may stand elsewhere. The work file cannot be read: the exception.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>行</translation>
     </message>
     <message>
         <source>Address</source>
-        <translation type="unfinished">地址</translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>Division</source>
-        <translation type="unfinished"></translation>
+        <translation>区划</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished"></translation>
+        <translation>代码</translation>
     </message>
     <message>
         <source>Confidence</source>
-        <translation type="unfinished"></translation>
+        <translation>把握</translation>
     </message>
     <message>
         <source>Note</source>
-        <translation type="unfinished"></translation>
+        <translation>备注</translation>
     </message>
-    <message numerus="yes">
-        <source>%n candidates</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+    <message>
+        <source>{0} candidates</source>
+        <translation>{0} 个候选</translation>
     </message>
     <message>
         <source>not determined</source>
-        <translation type="unfinished"></translation>
+        <translation>无法确定</translation>
     </message>
     <message>
         <source>Check division</source>
-        <translation type="unfinished"></translation>
+        <translation>区划需核对</translation>
     </message>
     <message>
         <source>Check entities</source>
-        <translation type="unfinished"></translation>
+        <translation>要素需核对</translation>
     </message>
     <message>
         <source>Failed</source>
-        <translation type="unfinished">启动失败</translation>
+        <translation>失败</translation>
     </message>
     <message>
         <source>Corrected</source>
-        <translation type="unfinished"></translation>
+        <translation>已修正</translation>
     </message>
     <message>
         <source>Empty row</source>
-        <translation type="unfinished"></translation>
+        <translation>空行</translation>
     </message>
 </context>
 <context>
     <name>ResultTable</name>
     <message>
         <source>Correct…</source>
-        <translation type="unfinished"></translation>
+        <extracomment>The number of the row that a person wants to correct.</extracomment>
+        <translation>修正…</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished">复制</translation>
+        <translation>复制</translation>
     </message>
 </context>
 <context>
@@ -1168,51 +1289,51 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Results</source>
         <extracomment>What the buttons show, in their order.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>结果</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索</translation>
     </message>
     <message>
         <source>Search the results</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索结果</translation>
     </message>
     <message>
         <source>Correct…</source>
-        <translation type="unfinished"></translation>
+        <translation>修正…</translation>
     </message>
     <message>
         <source>Correct the chosen row (Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>修正所选的行（Enter）</translation>
     </message>
     <message>
         <source>All</source>
-        <translation type="unfinished"></translation>
+        <translation>全部</translation>
     </message>
     <message>
         <source>To check</source>
-        <translation type="unfinished"></translation>
+        <translation>需核对</translation>
     </message>
     <message>
         <source>Failed</source>
-        <translation type="unfinished">启动失败</translation>
+        <translation>失败</translation>
     </message>
     <message>
         <source>Corrected</source>
-        <translation type="unfinished"></translation>
+        <translation>已修正</translation>
     </message>
     <message>
         <source>No row is like that.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有符合条件的行。</translation>
     </message>
     <message>
         <source>The results appear here as they come.</source>
-        <translation type="unfinished"></translation>
+        <translation>解析结果会陆续显示在这里。</translation>
     </message>
     <message>
         <source>No row is done yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有处理任何一行。</translation>
     </message>
 </context>
 <context>
@@ -1670,71 +1791,71 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Clear</source>
         <extracomment>Several lines were pasted: a list of addresses.</extracomment>
-        <translation type="unfinished">清空</translation>
+        <translation>清空</translation>
     </message>
     <message>
         <source>A Chinese address</source>
-        <translation type="unfinished">输入一个中文地址</translation>
+        <translation>输入中文地址</translation>
     </message>
     <message>
         <source>Address</source>
-        <translation type="unfinished">地址</translation>
+        <translation>地址</translation>
     </message>
     <message>
         <source>Parse</source>
-        <translation type="unfinished">解析</translation>
+        <translation>解析</translation>
     </message>
     <message>
         <source>Try an example</source>
-        <translation type="unfinished">试试示例地址</translation>
+        <translation>试试示例</translation>
     </message>
     <message>
         <source>Copy as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>复制为 JSON</translation>
     </message>
     <message>
         <source>Copy as a row</source>
-        <translation type="unfinished"></translation>
+        <translation>复制为一行</translation>
     </message>
     <message>
         <source>Division, candidates and entities in columns, as in an exported file</source>
-        <translation type="unfinished"></translation>
+        <translation>区划、候选和要素各占一列，与导出的文件相同</translation>
     </message>
     <message>
         <source>Entities</source>
-        <translation type="unfinished">地址要素</translation>
+        <translation>要素</translation>
     </message>
     <message>
         <source>No entity was found in the text.</source>
-        <translation type="unfinished">文中没有识别出地址要素。</translation>
+        <translation>文中没有找到要素。</translation>
     </message>
     <message>
         <source>The server is not running; see the server page.</source>
-        <translation type="unfinished">服务器未在运行，详见“服务器”页。</translation>
+        <translation>服务器未在运行，请看服务器页。</translation>
     </message>
     <message>
         <source>Type or paste an address first.</source>
-        <translation type="unfinished">请先输入或粘贴一个地址。</translation>
+        <translation>请先输入或粘贴一个地址。</translation>
     </message>
     <message>
         <source>The clipboard holds no text.</source>
-        <translation type="unfinished">剪贴板里没有文字。</translation>
+        <translation>剪贴板里没有文字。</translation>
     </message>
     <message>
         <source>Copied.</source>
-        <translation type="unfinished"></translation>
+        <translation>已复制。</translation>
     </message>
     <message>
         <source>The server is starting; the address is parsed as soon as it is ready.</source>
-        <translation type="unfinished">服务器正在启动，就绪后会立即解析这个地址。</translation>
+        <translation>服务器正在启动，就绪后立即解析。</translation>
     </message>
     <message>
         <source>Parsing…</source>
-        <translation type="unfinished">正在解析…</translation>
+        <translation>正在解析…</translation>
     </message>
     <message>
         <source>Type an address; it is parsed when you pause.</source>
-        <translation type="unfinished">输入一个地址，停顿片刻即自动解析。</translation>
+        <translation>输入一个地址，停顿片刻即开始解析。</translation>
     </message>
 </context>
 <context>
@@ -1855,6 +1976,49 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Replies and files go on. The icon&apos;s menu brings the window back or quits.</source>
         <translation>回复和文件会继续处理。通过图标菜单可以重新打开窗口或退出。</translation>
+    </message>
+</context>
+<context>
+    <name>TraySection</name>
+    <message>
+        <source>Tray and notifications</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This desktop shows no tray, so closing quits.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tray</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Closing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The icon&apos;s menu brings the window back, or quits.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep running in the tray when the window is closed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only while the window is not in use.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tell me when a long reply or a file of addresses has ended</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1989,12 +2153,24 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>解析剪贴板中的地址</translation>
     </message>
     <message>
+        <source>Open a file of addresses</source>
+        <translation>打开地址文件</translation>
+    </message>
+    <message>
+        <source>Search the results</source>
+        <translation>搜索结果</translation>
+    </message>
+    <message>
         <source>Start the server</source>
         <translation>启动服务器</translation>
     </message>
     <message>
         <source>Stop the server</source>
         <translation>停止服务器</translation>
+    </message>
+    <message>
+        <source>Search the log</source>
+        <translation>搜索日志</translation>
     </message>
     <message>
         <source>Light theme</source>
@@ -2080,43 +2256,43 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>files</name>
     <message>
         <source>{0} of {1} rows</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} / {1} 行</translation>
     </message>
     <message>
         <source>{0} rows/s · {1} left</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 行/秒 · 还需 {1}</translation>
     </message>
     <message>
         <source>{0} s</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 秒</translation>
     </message>
     <message>
         <source>{0} min</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 分钟</translation>
     </message>
     <message>
         <source>{0} h {1} min</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 小时 {1} 分钟</translation>
     </message>
     <message>
         <source>{0} rows</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 行</translation>
     </message>
     <message>
         <source>{0} to check</source>
-        <translation type="unfinished"></translation>
+        <translation>需核对 {0}</translation>
     </message>
     <message>
         <source>{0} failed</source>
-        <translation type="unfinished"></translation>
+        <translation>失败 {0}</translation>
     </message>
     <message>
         <source>{0} corrected</source>
-        <translation type="unfinished"></translation>
+        <translation>已修正 {0}</translation>
     </message>
     <message>
         <source>nothing to check</source>
-        <translation type="unfinished"></translation>
+        <translation>无需核对</translation>
     </message>
 </context>
 <context>
@@ -2256,6 +2432,58 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>this session asks for {0}, which this Qt cannot speak to; use fcitx5 or ibus to type Chinese</source>
         <translation>当前会话指定使用 {0}，但此 Qt 无法与它通信；请改用 fcitx5 或 ibus 输入中文</translation>
+    </message>
+    <message>
+        <source>the address is not {0} text</source>
+        <translation>该地址不是有效的 {0} 文本</translation>
+    </message>
+    <message>
+        <source>the server failed on this address: {0}</source>
+        <translation>服务器处理该地址时出错：{0}</translation>
+    </message>
+    <message>
+        <source>{0} is no file; check its name</source>
+        <translation>找不到文件 {0}，请检查文件名</translation>
+    </message>
+    <message>
+        <source>{0} is of no known kind; known are {1} files</source>
+        <translation>无法识别 {0} 的类型，支持的有 {1}</translation>
+    </message>
+    <message>
+        <source>{0} holds no rows</source>
+        <translation>{0} 里没有数据行</translation>
+    </message>
+    <message>
+        <source>{0} is no readable XLSX file</source>
+        <translation>{0} 不是可读取的 XLSX 文件</translation>
+    </message>
+    <message>
+        <source>{0} was changed while it was read; open it again</source>
+        <translation>{0} 在读取过程中被改动，请重新打开</translation>
+    </message>
+    <message>
+        <source>{0} is the file that is read; write to another one</source>
+        <translation>{0} 就是正在读取的文件，请另选文件名</translation>
+    </message>
+    <message>
+        <source>{0} rows do not fit into a spreadsheet; choose csv or json</source>
+        <translation>{0} 行超出电子表格的上限，请改选 CSV 或 JSON</translation>
+    </message>
+    <message>
+        <source>{0} was written by another Tritalk</source>
+        <translation>{0} 由其他版本的 Tritalk 写入</translation>
+    </message>
+    <message>
+        <source>{0} is damaged ({1})</source>
+        <translation>{0} 已损坏（{1}）</translation>
+    </message>
+    <message>
+        <source>another Tritalk is working on {0}; wait for it</source>
+        <translation>另一个 Tritalk 正在处理“{0}”，请稍候</translation>
+    </message>
+    <message>
+        <source>wait for {0}, which is in work, or cancel it first</source>
+        <translation>“{0}”正在处理，请等它完成或先取消</translation>
     </message>
     <message>
         <source>Docker cannot pass a GPU into containers here (no NVIDIA Container Toolkit, or Docker from a snap, which cannot have it); {0} (Docker: {1})</source>
@@ -2824,18 +3052,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>the file is damaged ({0})</source>
         <translation>文件已损坏（{0}）</translation>
-    </message>
-</context>
-<context>
-    <name>self.results</name>
-    <message>
-        <source>Check division</source>
-        <extracomment>The number of the row that a person wants to correct.</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Check entities</source>
-        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
