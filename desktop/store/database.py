@@ -165,6 +165,15 @@ class Database:
     def save_draft(self, conversation: int, draft: str) -> None:
         self._set(conversation, "draft", convert.clean(draft))
 
+    def give_back(self, conversation: int, text: str) -> None:
+        """Put a message that got no reply in front of the draft."""
+        with self.transaction() as sql:
+            sql.execute(
+                "UPDATE conversation SET draft = ? ||"
+                " CASE draft WHEN '' THEN '' ELSE char(10) || draft END WHERE id = ?",
+                (convert.clean(text), conversation),
+            )
+
     def save_settings(self, conversation: int, settings: ChatSettings) -> None:
         with self.transaction():
             self._set(conversation, "settings", convert.write_settings(settings))
@@ -345,6 +354,15 @@ class Database:
     def setting(self, name: str, default: Any = None) -> Any:
         row = self._sql.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
         return default if row is None else json.loads(row[0])
+
+    def next_settings(self) -> ChatSettings | None:
+        """What the next conversation begins with; None where nothing was chosen yet."""
+        found = self.setting("next", None)
+        return convert.read_settings(*found) if found else None
+
+    def save_next_settings(self, settings: ChatSettings) -> None:
+        found = [convert.write_settings(settings), settings.persona, settings.model]
+        self.save_setting("next", found)
 
     def save_setting(self, name: str, value: Any) -> None:
         with self.transaction() as sql:

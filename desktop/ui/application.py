@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 from desktop import paths
 from desktop.instance import Place
 from desktop.launchers.base import Lease
+from desktop.store.records import ChatSettings
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
 from desktop.ui import window_state
@@ -197,18 +198,21 @@ class Application(QObject):
         """Show the conversation, or the unsent message, that was there at the end."""
         conversation = self.window.chat.conversation
 
-        def show(found: tuple[int | None, str]) -> None:
-            last, draft = found
+        def show(found: tuple[int | None, str, ChatSettings | None]) -> None:
+            last, draft, settings = found
             if conversation.id is not None or self.window.chat.composer.text():
                 return  # the person was quicker
             if last is not None:
                 conversation.open(last)
-            elif draft:
-                conversation.draft = draft
-                self.window.chat.composer.set_text(draft)
+            elif draft or settings is not None:
+                conversation.resume(draft, settings)
 
         self.archive.ask(
-            lambda database: (database.setting("conversation"), database.setting("draft", "")),
+            lambda database: (
+                database.setting("conversation"),
+                database.setting("draft", ""),
+                database.next_settings(),
+            ),
             show,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
@@ -10,26 +9,28 @@ from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from desktop.launchers.base import ServerState, ServerStatus
+from desktop.store.records import ChatSettings
 from desktop.store.schema import Notice
-from desktop.triton.types import Alternative
 from desktop.ui.archive import Archive
 from desktop.ui.chat_header import ChatHeader
 from desktop.ui.coloring import Coloring
 from desktop.ui.composer import Composer
 from desktop.ui.controls import label
 from desktop.ui.conversation import Conversation
+from desktop.ui.conversation_actions import ConversationActions
 from desktop.ui.conversation_panel import ConversationPanel
-from desktop.ui.message_delegate import can_continue
+from desktop.ui.message_accessible import MessageReader
+from desktop.ui.message_actions import MessageActions
 from desktop.ui.message_layout import column
 from desktop.ui.message_view import MessageView
+from desktop.ui.model_watch import ModelWatch
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.sampling_panel import SamplingPanel
 from desktop.ui.session import ServerSession
 from desktop.ui.shortcuts import bind
 from desktop.ui.token_explainer import TokenExplainer
 from desktop.ui.token_popover import TokenPopover
-from desktop.ui.transcript import Message, Role
-from desktop.ui.transfer_dialogs import Transfer
+from desktop.ui.transcript import Message
 from desktop.ui.words import notice_words
 
 _DRAFT_MS = 400
@@ -52,6 +53,7 @@ class ChatPage(QWidget):
         self.sampling = SamplingPanel(self)
         self.view = MessageView(self)
         self.view.set_transcript(self.conversation.transcript)
+        self.reader = MessageReader(self.view)
         self.composer = Composer(self)
         self.error = label(self, "error")
         self.error.setWordWrap(True)
@@ -64,13 +66,17 @@ class ChatPage(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.transfer = Transfer(archive, self, self._tell)
+        self.messages = MessageActions(
+            self.view, self.conversation, self.composer, self.edit_notice, self.save_draft
+        )
+        self.conversations = ConversationActions(
+            self.panel, self.conversation, archive, self.undo_notice, self, self._tell
+        )
+        self.models = ModelWatch(session, self)
         self._explainer = TokenExplainer(self.view, lambda: not self.conversation.busy)
         self.list_wanted = True
         self.sampling_wanted = True
         self._room: tuple[bool, bool] | None = None
-        self._editing: Message | None = None
-        self._deleted: int | None = None
         self._status = session.status
         self._lay_out()
         self._connect(session)
@@ -116,6 +122,7 @@ class ChatPage(QWidget):
 
     def _connect(self, session: ServerSession) -> None:
         conversation, view, panel = self.conversation, self.view, self.panel
+        messages = self.messages
         self.composer.submitted.connect(self._send)
         self.composer.stopped.connect(conversation.stop)
         self.composer.edited.connect(self.error.hide)
@@ -124,27 +131,21 @@ class ChatPage(QWidget):
         conversation.opened.connect(self._opened)
         conversation.titled.connect(self._titled)
         conversation.saved.connect(panel.refresh)
-        conversation.deleted.connect(self._messages_deleted)
         conversation.revealed.connect(view.reveal)
+        conversation.reply_ended.connect(self._reply_ended)
         for changed in (conversation.transcript.rowsInserted, conversation.transcript.rowsRemoved):
             changed.connect(self._rows_changed)
         view.width_changed.connect(self._align_foot)
-        self._explainer.chosen.connect(self._choose)
-        view.action_asked.connect(self._act)
+        self._explainer.chosen.connect(self.messages.choose)
         panel.chosen.connect(conversation.open)
         panel.new_asked.connect(self._start_anew)
-        panel.renamed.connect(self._rename)
-        panel.pinned.connect(self._pin)
-        panel.deleted.connect(self._delete)
-        self.sampling.changed.connect(conversation.change_settings)
+        self.sampling.changed.connect(self._change_settings)
+        self.models.models_changed.connect(self.sampling.who.show_models)
+        self.models.limits_changed.connect(self.sampling.show_limits)
         self.header.coloring_chosen.connect(self.set_coloring)
         self.header.list_button.clicked.connect(self.toggle_list)
         self.header.panel_button.clicked.connect(self.toggle_sampling)
-        self.undo_notice.acted.connect(self._undo)
-        self.edit_notice.acted.connect(self._stop_editing)
         self.archive.noticed.connect(self._store_noticed)
-        panel.export_asked.connect(self._export)
-        panel.import_asked.connect(self._import)
         session.status_changed.connect(self._status_changed)
         self._draft_timer = QTimer(self, singleShot=True, interval=_DRAFT_MS)
         self._draft_timer.timeout.connect(self.save_draft)
@@ -158,16 +159,16 @@ class ChatPage(QWidget):
                 "rename": self._rename_shown,
                 "list": self.toggle_list,
                 "sampling": self.toggle_sampling,
-                "regenerate": self._regenerate_last,
-                "continue": self._continue_last,
-                "edit": self._edit_last,
+                "regenerate": messages.regenerate_last,
+                "continue": messages.continue_last,
+                "edit": messages.edit_last,
                 "export": panel.export_current,
-                "import": self._import,
-                "previous_version": self._previous_branch,
-                "next_version": self._next_branch,
+                "import": self.conversations.import_file,
+                "previous_version": messages.previous_branch,
+                "next_version": messages.next_branch,
                 "undo": self.undo_notice.act,
-                "next_unsure": self._next_unsure,
-                "previous_unsure": self._previous_unsure,
+                "next_unsure": messages.next_unsure,
+                "previous_unsure": messages.previous_unsure,
             },
         )
 
@@ -226,9 +227,8 @@ class ChatPage(QWidget):
 
     @Slot(object)
     def set_coloring(self, coloring: Coloring) -> None:
-        self.view.delegate.coloring = coloring
+        self.view.show_coloring(coloring)
         self.header.show_coloring(coloring)
-        self.view.viewport().update()
 
     @Slot(int)
     def _align_foot(self, width: int) -> None:
@@ -245,10 +245,11 @@ class ChatPage(QWidget):
     @Slot()
     def _opened(self) -> None:
         """Another conversation is on screen: its title, draft, settings."""
-        self._stop_editing()
+        self.messages.stop_editing()
         self.error.hide()
         self._titled()
         self.sampling.show_settings(self.conversation.settings)
+        self.models.use(self.conversation.settings.model)
         self.composer.set_text(self.conversation.draft)
         self._draft_timer.stop()
         self._rows_changed()
@@ -267,6 +268,10 @@ class ChatPage(QWidget):
     def _busy_changed(self, busy: bool) -> None:
         self.composer.set_busy(busy)
         self._show_context()
+
+    @Slot(object, object, float)
+    def _reply_ended(self, conversation: int, message: Message, seconds: float) -> None:
+        self.reader.announce(message)
 
     def _show_context(self) -> None:
         """What the last finished reply took of the model's context."""
@@ -304,22 +309,15 @@ class ChatPage(QWidget):
     @Slot(str)
     def _send(self, text: str) -> None:
         self.error.hide()
-        editing = self._editing
-        sent = (
-            self.conversation.send(text)
-            if editing is None
-            else self.conversation.edit(editing, text)
-        )
-        if sent:
-            self._editing = None
-            self.edit_notice.hide()
+        self.sampling.flush()
+        if self.messages.send(text):
             self.composer.clear()
             self.save_draft()
 
     @Slot()
     def save_draft(self) -> None:
         """Keep what is in the composer; an edited older message is no draft."""
-        if self._editing is None:
+        if not self.messages.editing:
             self.conversation.save_draft(self.composer.text())
 
     @Slot()
@@ -329,13 +327,19 @@ class ChatPage(QWidget):
             self.panel.search.clear()
         elif self.conversation.busy:
             self.conversation.stop()
-        elif self._editing is not None:
-            self._stop_editing()
+        elif self.messages.editing:
+            self.messages.stop_editing()
         else:
             self.view.leave_token()
 
+    @Slot(object)
+    def _change_settings(self, settings: ChatSettings) -> None:
+        self.conversation.change_settings(settings)
+        self.models.use(settings.model)
+
     @Slot()
     def _start_anew(self) -> None:
+        self.sampling.flush()
         self.save_draft()
         self.conversation.new()
         self.composer.edit.setFocus()
@@ -352,167 +356,9 @@ class ChatPage(QWidget):
             self.toggle_list()
         self.panel.rename_current()
 
-    @Slot(object, str)
-    def _rename(self, conversation: int, title: str) -> None:
-        self.archive.ask(lambda database: database.rename(conversation, title))
-        if conversation == self.conversation.id:
-            self.conversation.title = title
-            self._titled()
-
-    @Slot(object, bool)
-    def _pin(self, conversation: int, pinned: bool) -> None:
-        self.archive.ask(lambda database: database.pin(conversation, pinned))
-        self.panel.refresh()
-
-    @Slot(object, str)
-    def _delete(self, conversation: int, title: str) -> None:
-        self.archive.ask(lambda database: database.delete(conversation))
-        self._deleted = conversation
-        if conversation == self.conversation.id:
-            self.conversation.stop()
-            self.conversation.new()
-        self.panel.refresh()
-        self._offer_undo(lambda: self.tr("“{0}” was deleted.").format(title))
-
-    @Slot(int)
-    def _messages_deleted(self, count: int) -> None:
-        self._deleted = None
-        self._offer_undo(lambda: self.tr("%n message(s) deleted.", "", count))
-
-    def _offer_undo(self, words: Callable[[], str]) -> None:
-        self.undo_notice.show_notice(
-            words, lambda: self.tr("Undo"), keys=lambda: "Ctrl+Z", seconds=_UNDO_SECONDS
-        )
-
-    @Slot()
-    def _undo(self) -> None:
-        conversation, self._deleted = self._deleted, None
-        if conversation is None:
-            self.conversation.undo_delete()
-            return
-        self.archive.ask(lambda database: database.restore(conversation))
-        self.conversation.open(conversation)
-        self.panel.refresh()
-
-    @Slot(object)
-    def _export(self, conversation: int) -> None:
-        shown = conversation == self.conversation.id
-        entry = self.panel.model.entry(conversation)
-        title = self.conversation.title if shown else str(entry.data() or "")
-        self.transfer.export(conversation, title)
+    def open_file(self, path: Path) -> None:
+        """Import an exported conversation and show it."""
+        self.conversations.import_path(path)
 
     def _tell(self, sentence: str) -> None:
         self.store_notice.show_notice(lambda: sentence)
-
-    @Slot()
-    def _import(self) -> None:
-        self.transfer.import_file(self._imported)
-
-    def open_file(self, path: Path) -> None:
-        """Import an exported conversation and show it."""
-        self.transfer.import_path(path, self._imported)
-
-    def _imported(self, conversation: int) -> None:
-        self.conversation.open(conversation)
-        self.panel.refresh()
-
-    # What is done with messages.
-
-    @Slot(str, int)
-    def _act(self, action: str, row: int) -> None:
-        message = self.conversation.transcript.message(row)
-        if action == "edit":
-            self._edit(message)
-        elif action == "previous":
-            self.conversation.step_branch(message, -1)
-        elif action == "next":
-            self.conversation.step_branch(message, 1)
-        elif action == "regenerate":
-            self.conversation.regenerate(message)
-        elif action == "continue":
-            self.conversation.continue_reply(message)
-        elif action == "delete":
-            self.conversation.delete_from(message)
-
-    def _edit(self, message: Message) -> None:
-        """Take an older message into the composer; sending it makes a branch."""
-        if self.conversation.busy:
-            return
-        self.save_draft()
-        self._editing = message
-        self._show_editing()
-        self.composer.set_text(message.text)
-        self.composer.edit.setFocus()
-
-    def _show_editing(self) -> None:
-        self.edit_notice.show_notice(
-            lambda: self.tr(
-                "You are editing an earlier message; sending it begins another version."
-            ),
-            lambda: self.tr("Cancel"),
-            keys=lambda: self.tr("Esc"),
-        )
-
-    @Slot()
-    def _stop_editing(self) -> None:
-        if self._editing is not None:
-            self._editing = None
-            self.edit_notice.hide()
-            self.composer.set_text(self.conversation.draft)
-
-    def _current(self, role: Role) -> Message | None:
-        row = self.view.current_row(role)
-        return None if row is None else self.conversation.transcript.message(row)
-
-    @Slot()
-    def _regenerate_last(self) -> None:
-        if (message := self._current(Role.REPLY)) is not None:
-            self.conversation.regenerate(message)
-
-    @Slot()
-    def _continue_last(self) -> None:
-        message = self._current(Role.REPLY)
-        if message is not None and can_continue(message):
-            self.conversation.continue_reply(message)
-
-    @Slot()
-    def _edit_last(self) -> None:
-        if (message := self._current(Role.USER)) is not None:
-            self._edit(message)
-
-    @Slot()
-    def _previous_branch(self) -> None:
-        self._step_branch(-1)
-
-    @Slot()
-    def _next_branch(self) -> None:
-        self._step_branch(1)
-
-    def _step_branch(self, step: int) -> None:
-        """Step through the versions of the focused token's message, else of the last one that has
-        any."""
-        transcript = self.conversation.transcript
-        focus = self.view.focus_token
-        candidates = [focus[0]] if focus else range(transcript.rowCount() - 1, -1, -1)
-        for row in candidates:
-            message = transcript.message(row)
-            if transcript.branch(message)[1] > 1:
-                self.conversation.step_branch(message, step)
-                return
-
-    # Tokens.
-
-    @Slot()
-    def _next_unsure(self) -> None:
-        self.view.setFocus()
-        self.view.step_unsure(1)
-
-    @Slot()
-    def _previous_unsure(self) -> None:
-        self.view.setFocus()
-        self.view.step_unsure(-1)
-
-    @Slot(int, int, object)
-    def _choose(self, row: int, number: int, alternative: Alternative) -> None:
-        message = self.conversation.transcript.message(row)
-        self.conversation.choose(message, number, alternative)

@@ -14,12 +14,19 @@ from desktop.ui import theme
 PERPLEXITY_STOPS = (1.5, 2.5, 4.0, 7.0)
 #: From here up it is underlined too.
 UNDERLINE_FROM = 10.0
+#: A passage of tokens less probable than this can be stepped to.
+UNSURE_BELOW = 0.3
 
 
 class Coloring(enum.StrEnum):
     PROBABILITY = "probability"
     PERPLEXITY = "perplexity"
     OFF = "off"
+
+    @property
+    def charted(self) -> bool:
+        """Whether replies have the line of their probabilities under them."""
+        return self is not Coloring.OFF
 
     def tint(self, token: Token) -> QColor | None:
         """The background, None for none."""

@@ -31,6 +31,7 @@ class MessageDelegate(QStyledItemDelegate):
             foot=self._foot(message, branch),
             error=message.error,
             waiting=self._waiting(message),
+            with_chart=self.coloring.charted,
         )
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
@@ -123,7 +124,7 @@ class MessageDelegate(QStyledItemDelegate):
             painter.setFont(theme.font("small"))
             painter.setPen(look.color("text_2"))
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(layout.name, flags, "Tritalk")
+            painter.drawText(layout.name, flags, message.model or "Tritalk")
             self._draw_tints(painter, message, layout)
         painter.setPen(look.color("text_3" if layout.waiting else "text"))
         layout.text.draw(painter, layout.origin, _highlight(selection))
@@ -131,6 +132,8 @@ class MessageDelegate(QStyledItemDelegate):
             self._draw_underlines(painter, message, layout)
             if focus_token is not None:
                 self._draw_focus(painter, layout.token_rect(focus_token))
+            if layout.chart is not None:
+                layout.chart.draw(painter, focus_token)
             if layout.error:
                 painter.setFont(theme.font("small"))
                 painter.setPen(look.color("danger"))

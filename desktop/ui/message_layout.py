@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextLine, QTextOption
 
 from desktop.ui import theme
+from desktop.ui.message_chart import CHART_SPACE, ProbabilityChart, has_chart
 from desktop.ui.transcript import Message, Role
 from desktop.ui.utf16 import units
 
@@ -48,15 +49,25 @@ def column(width: int) -> tuple[int, int]:
     return max(_MARGIN, (width - inner) // 2), inner
 
 
-def estimate_height(message: Message, width: int) -> int:
+def estimate_height(message: Message, width: int, *, chart: bool = True) -> int:
     """A height good enough for a scroll bar, for a message that was not laid out yet."""
     glyph = int(theme.tokens()["font"]["size"]["body"])
     lines = math.ceil(max(1, len(message.text)) * glyph / column(width)[1])
-    return lines * theme.line_height() + (44 if message.role is Role.USER else 60)
+    height = lines * theme.line_height() + (44 if message.role is Role.USER else 60)
+    return height + (CHART_SPACE if chart and _charted(message) else 0)
+
+
+def _charted(message: Message) -> bool:
+    """Whether a reply has a chart, or will when its tokens come: nothing must jump then."""
+    known = len(message.tokens) if message.tokens_loaded else len(message.text)
+    return message.role is Role.REPLY and has_chart(known)
 
 
 class MessageLayout:
-    """Geometry of a message in a view of ``width`` pixels; the origin is the row's top left."""
+    """Geometry of a message in a view of ``width`` pixels; the origin is the row's top left.
+
+    ``with_chart``: whether a reply has the line of its probabilities under it.
+    """
 
     def __init__(
         self,
@@ -66,6 +77,7 @@ class MessageLayout:
         foot: Sequence[FootItem] = (),
         error: str = "",
         waiting: str = "",
+        with_chart: bool = True,
     ) -> None:
         self.width = width
         self.revision = message.revision
@@ -77,6 +89,8 @@ class MessageLayout:
         self.bubble = QRectF()
         self.name = QRectF()
         self.error_rect = QRectF()
+        self.chart: ProbabilityChart | None = None
+        self._with_chart = with_chart and _charted(message)
         self._lines: list[QTextLine] = []
 
         self.waiting = message.role is Role.REPLY and not message.text and bool(waiting)
@@ -122,6 +136,10 @@ class MessageLayout:
         if self.text.text():
             bottom += self._break_lines(inner)
         self._box_tokens(message)
+        if self._with_chart:
+            if has_chart(len(message.tokens)):
+                self.chart = ProbabilityChart(message.tokens, left, bottom, inner)
+            bottom += CHART_SPACE
         metrics = QFontMetricsF(theme.font("small"))
         if self.error:
             wrapped = metrics.boundingRect(QRectF(0, 0, inner, 1e6), FOOTER_FLAGS, self.error)
@@ -191,6 +209,10 @@ class MessageLayout:
             if box.rect.contains(point):
                 return box.index
         return None
+
+    def chart_token_at(self, point: QPointF) -> int | None:
+        """The index of the token whose part of the chart is under a point of the row."""
+        return self.chart.token_at(point) if self.chart is not None else None
 
     def action_at(self, point: QPointF) -> str:
         """The action whose word is under a point of the row."""

@@ -12,13 +12,16 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, QRe
 from PySide6.QtGui import QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
+from desktop.ui.coloring import Coloring
 from desktop.ui.message_delegate import MessageDelegate
 from desktop.ui.message_layout import MessageLayout, estimate_height
 from desktop.ui.row_stack import RowStack
-from desktop.ui.transcript import AnyIndex, Transcript
+from desktop.ui.transcript import AnyIndex, Message, Transcript
 
 _KEPT_LAYOUTS = 64
 _BOTTOM_PAD = 16
+# What was brought into sight stands this far from the edge, in pixels.
+_MARGIN = 16
 
 
 class MessageRows(QAbstractItemView):
@@ -66,8 +69,7 @@ class MessageRows(QAbstractItemView):
     @Slot(QModelIndex, int, int)
     def _rows_added(self, parent: QModelIndex, first: int, last: int) -> None:
         added = self.transcript().messages()[first : last + 1]
-        width = self.viewport().width()
-        self.rows.insert(first, [estimate_height(message, width) for message in added])
+        self.rows.insert(first, [self._estimate(message) for message in added])
         self._at_end = True
         self.rows_moved()
         self._settle()
@@ -84,16 +86,19 @@ class MessageRows(QAbstractItemView):
         for row in range(top_left.row(), bottom_right.row() + 1):
             # Out of sight the estimate must do until somebody scrolls there.
             message = self.transcript().message(row)
-            self.rows.estimate(row, estimate_height(message, self.viewport().width()))
+            self.rows.estimate(row, self._estimate(message))
         self._settle(top_left.row() if top_left == bottom_right else None)
 
     def forget_layouts(self) -> None:
         """Measure anew: another width, font or language."""
-        width = self.viewport().width()
         messages = self.transcript().messages() if self.model() is not None else ()
         self._layouts.clear()
-        self.rows.reset([estimate_height(message, width) for message in messages])
+        self.rows.reset([self._estimate(message) for message in messages])
         self._settle()
+
+    def show_coloring(self, coloring: Coloring) -> None:
+        self.delegate.coloring = coloring
+        self.forget_layouts()
 
     # Geometry.
 
@@ -111,6 +116,10 @@ class MessageRows(QAbstractItemView):
         if not message.tokens_loaded:
             self.transcript().tokens_wanted.emit(message)
         return layout
+
+    def _estimate(self, message: Message) -> int:
+        width = self.viewport().width()
+        return estimate_height(message, width, chart=self.delegate.coloring.charted)
 
     def _measure(self, row: int) -> None:
         if not self.rows.is_measured(row):
@@ -249,6 +258,18 @@ class MessageRows(QAbstractItemView):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.LanguageChange, QEvent.Type.FontChange):
             self.forget_layouts()
+
+    def reveal_within(self, row: int, rect: QRect) -> None:
+        """Bring a part of a row into sight; ``rect``: where it is in the viewport now."""
+        before = self._row_rect(row).top()
+        if not self.rows.is_measured(row) or not self.viewport().rect().intersects(rect):
+            self.reveal(row)
+        rect = rect.translated(0, self._row_rect(row).top() - before)
+        bar, view = self.verticalScrollBar(), self.viewport().height()
+        if rect.top() < _MARGIN:
+            bar.setValue(bar.value() + rect.top() - _MARGIN)
+        elif rect.bottom() > view - _MARGIN:
+            bar.setValue(bar.value() + rect.bottom() - view + _MARGIN)
 
     def reveal(self, row: int) -> None:
         """Bring a row into sight, whole or from its top, and stay there."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import (
     QEvent,
+    QModelIndex,
     QPoint,
     QPointF,
     QRect,
     QRectF,
     Qt,
-    QTimer,
     Signal,
-    Slot,
 )
 from PySide6.QtGui import (
     QClipboard,
@@ -28,16 +27,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from desktop.triton.types import Token
 from desktop.ui import theme
 from desktop.ui.message_delegate import can_continue
-from desktop.ui.message_rows import MessageRows
+from desktop.ui.message_tokens import MessageTokens
 from desktop.ui.text_selection import Position, TextSelection
 from desktop.ui.transcript import Message, Role, Stage
 
-_HOVER_MS = 300
-#: A passage of tokens less probable than this can be stepped to.
-UNSURE_BELOW = 0.3
 _ALTERNATIVE_KEYS = {
     Qt.Key.Key_Up: -1,
     Qt.Key.Key_Down: 1,
@@ -46,13 +41,9 @@ _ALTERNATIVE_KEYS = {
 }
 
 
-class MessageView(MessageRows):
+class MessageView(MessageTokens):
     """Shows a :class:`Transcript` and hears what a person does with it."""
 
-    #: A token to explain: the token, its number from 1, its rectangle in the viewport.
-    token_entered = Signal(object, int, QRect)
-    #: The mouse left it, perhaps for the popover; or it is gone for good (true).
-    token_left = Signal(bool)
     #: Something is to be done with a message: the action's name, the row.
     action_asked = Signal(str, int)
     #: Among the alternatives of the token that is explained: another is looked at, one is taken.
@@ -62,22 +53,34 @@ class MessageView(MessageRows):
     def __init__(self, parent: QWidget | None = None) -> None:
         # Before anything that makes the base class ask what has the focus.
         self.selection = TextSelection()
+        #: What a screen reader was given of this view.
+        self.accessible: object = None
         self._dragging = False
         self._ringed = False
-        self._hovered: Position | None = None
         self._hovered_action: tuple[int, str] | None = None
-        self._focus_token: Position | None = None
         super().__init__(parent)
         self.viewport().setMouseTracking(True)
-        self._hover_timer = QTimer(self, singleShot=True, interval=_HOVER_MS)
-        self._hover_timer.timeout.connect(self._explain_hovered)
-
-    def rows_moved(self) -> None:
-        self.leave_token()
 
     def rows_gone(self) -> None:
+        super().rows_gone()
         self._hovered_action = None
         self.selection.clear()
+
+    def spoken(self, message: Message) -> str:
+        """A message in one line, for a screen reader."""
+        who = self.tr("You") if message.role is Role.USER else message.model or "Tritalk"
+        return self.tr("{0}: {1}").format(who, message.text or message.error)
+
+    def step_message(self, step: int) -> None:
+        """Give the keys' focus to the message above or below; the first step takes the last one."""
+        last = len(self.rows) - 1
+        at = self.focused_row()
+        row = last if at is None else max(0, min(last, at + step))
+        if row >= 0:
+            self.leave_token()
+            self.setCurrentIndex(self.transcript().index(row))
+            self.reveal(row)
+            self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
@@ -102,11 +105,15 @@ class MessageView(MessageRows):
             )
             painter.restore()
             row += 1
-        if self._ringed:
+        ring = None
+        if self._focus_token is None and (at := self.focused_row()) is not None:
+            ring = QRectF(self._row_rect(at)).adjusted(8.5, 2.5, -8.5, -2.5)
+        elif self._ringed:
+            ring = QRectF(self.viewport().rect()).adjusted(3.5, 3.5, -3.5, -3.5)
+        if ring is not None:
             painter.setPen(QPen(theme.current().color("focus"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            inside = QRectF(self.viewport().rect()).adjusted(3.5, 3.5, -3.5, -3.5)
-            painter.drawRoundedRect(inside, theme.radius("control"), theme.radius("control"))
+            painter.drawRoundedRect(ring, theme.radius("control"), theme.radius("control"))
         painter.end()
 
     # Selecting and copying text.
@@ -126,15 +133,24 @@ class MessageView(MessageRows):
         self.viewport().update()
 
     def copy(self) -> None:
-        if text := self.selected_text():
+        """The selection; without one, the message that was stepped to."""
+        text = self.selected_text()
+        row = self.focused_row()
+        if not text and row is not None:
+            text = self.transcript().message(row).text
+        if text:
             QGuiApplication.clipboard().setText(text)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             point = event.position().toPoint()
+            self.setCurrentIndex(QModelIndex())
             if action := self._action_at(point):
                 self._act(*action)
+                return
+            if (charted := self._chart_token_at(point)) is not None:
+                self.go_to_token(*charted)
                 return
             self.selection.begin(self._position_at(point), extend=shift)
             self._dragging = True
@@ -153,7 +169,7 @@ class MessageView(MessageRows):
             self.viewport().update()
             return
         index = self.indexAt(point)
-        shape, found, over = Qt.CursorShape.ArrowCursor, None, None
+        shape, found, over, charted = Qt.CursorShape.ArrowCursor, None, None, None
         if index.isValid():
             local = QPointF(point - self._row_rect(index.row()).topLeft())
             layout = self._layout(index.row())
@@ -162,17 +178,16 @@ class MessageView(MessageRows):
                 shape = Qt.CursorShape.PointingHandCursor
             elif layout.over_text(local):
                 shape = Qt.CursorShape.IBeamCursor
-            number = layout.token_at(local)
+            charted = layout.chart_token_at(local)
+            if charted is not None:
+                shape = Qt.CursorShape.PointingHandCursor
+            number = layout.token_at(local) if charted is None else charted
             found = None if number is None else (index.row(), number)
         self.viewport().setCursor(shape)
         if over != self._hovered_action:
             self._hovered_action = over
             self.viewport().update()
-        if found is None or found != self._hovered:
-            self.leave_token(for_good=False)
-            self._hovered = found
-            if found is not None:
-                self._hover_timer.start()
+        self.hover(found, on_chart=charted is not None)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or not self._dragging:
@@ -200,7 +215,9 @@ class MessageView(MessageRows):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         point = event.pos()
-        row = self.current_row(Role.REPLY)
+        row = self.focused_row()
+        if row is None:
+            row = self.current_row(Role.REPLY)
         if event.reason() == QContextMenuEvent.Reason.Keyboard and row is not None:
             point = self._row_rect(row).center()
         menu = self.context_menu(point)
@@ -228,15 +245,19 @@ class MessageView(MessageRows):
             settled = message.stage not in (Stage.WAITING, Stage.STREAMING)
             if message.role is Role.USER:
                 add(self.tr("Edit and resend"), "edit", True, "Ctrl+E")
+                add(self.tr("Regenerate the reply"), "regenerate", True)
             else:
                 add(self.tr("Regenerate"), "regenerate", settled, "Ctrl+R")
                 add(self.tr("Continue"), "continue", can_continue(message), "Ctrl+G")
+                add(self.tr("Branch from here"), "branch", settled)
             place, count = self.transcript().branch(message)
             if count > 1:
                 add(self.tr("Previous version"), "previous", place > 1, "Alt+Left")
                 add(self.tr("Next version"), "next", place < count, "Alt+Right")
             menu.addSeparator()
-            add(self.tr("Delete from here"), "delete", settled)
+            add(self.tr("Delete from here"), "delete", settled, self.tr("Del"))
+            unsure = menu.addAction(self.tr("Next unsure passage") + "\tF8")
+            unsure.triggered.connect(lambda: self.step_unsure(1))
         menu.addSeparator()
         everything = menu.addAction(self.tr("Select all"))
         everything.triggered.connect(self.select_all)
@@ -267,92 +288,29 @@ class MessageView(MessageRows):
         return QRect()
 
     def current_row(self, role: Role) -> int | None:
-        """The message that keys are about: the focused token's if it is of this role, else the
-        last one of this role."""
-        focus = self._focus_token
+        """The message that keys are about: the focused one if it is of this role, else the last one
+        of this role."""
+        focus = self.focused_row()
         messages = self.transcript().messages()
-        if focus is not None and messages[focus[0]].role is role:
-            return focus[0]
+        if focus is not None and messages[focus].role is role:
+            return focus
         return next((r for r in range(len(messages) - 1, -1, -1) if messages[r].role is role), None)
-
-    @property
-    def focus_token(self) -> Position | None:
-        """The row and the number, from 0, of the token that is explained."""
-        return self._focus_token
-
-    # Tokens: hovered by the mouse, stepped through by the arrow keys.
-
-    def token_rect(self, row: int, number: int) -> QRect:
-        """A token's rectangle in the viewport."""
-        rect: QRectF = self._layout(row).token_rect(number)
-        return rect.toAlignedRect().translated(self._row_rect(row).topLeft())
-
-    @Slot()
-    def _explain_hovered(self) -> None:
-        if self._hovered is not None:
-            self.explain_token(*self._hovered)
-
-    def explain_token(self, row: int, number: int) -> None:
-        """Give the focus to a token and ask for its popover."""
-        self._focus_token = (row, number)
-        token: Token = self.transcript().message(row).tokens[number]
-        self.viewport().update()
-        self.token_entered.emit(token, number + 1, self.token_rect(row, number))
-
-    def leave_token(self, *, for_good: bool = True) -> None:
-        """Take the focus from the token that has it, and the popover away."""
-        self._hover_timer.stop()
-        self._hovered = None
-        if for_good and self._focus_token is not None:
-            self._focus_token = None
-            self.viewport().update()
-        self.token_left.emit(for_good)
-
-    def _step_token(self, step: int) -> None:
-        """Give the focus to the next token; the first step takes the last reply's first token."""
-        if self._focus_token is not None:
-            row, number = self._focus_token
-            number += step
-        else:
-            replies = [
-                r for r, m in enumerate(self.transcript().messages()) if m.role is Role.REPLY
-            ]
-            if not replies:
-                return
-            row, number = replies[-1], 0
-        message: Message = self.transcript().message(row)
-        if 0 <= number < len(message.tokens):
-            self.explain_token(row, number)
-
-    def step_unsure(self, step: int) -> None:
-        """Explain the next token, in either direction, that the model thought unlikely: one below
-        :data:`UNSURE_BELOW` after one that was not. Without a token in focus, from the end."""
-        messages = self.transcript().messages()
-        at = self._focus_token
-        if at is None:
-            at = (len(messages), 0) if step < 0 else (-1, 0)
-        places = [
-            (row, number)
-            for row, message in enumerate(messages)
-            for number, token in enumerate(message.tokens)
-            if token.probability < UNSURE_BELOW
-            and (number == 0 or message.tokens[number - 1].probability >= UNSURE_BELOW)
-        ]
-        ahead = [p for p in places if p > at] if step > 0 else [p for p in places[::-1] if p < at]
-        if ahead:
-            self.reveal(ahead[0][0])
-            self.explain_token(*ahead[0])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()
-        if event.matches(QKeySequence.StandardKey.Copy):
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if control and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.step_message(-1 if event.key() == Qt.Key.Key_Up else 1)
+        elif event.key() == Qt.Key.Key_Delete and (row := self.focused_row()) is not None:
+            self._act("delete", row)
+        elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.key() == Qt.Key.Key_Right:
-            self._step_token(1)
+            self.step_token(1)
         elif event.key() == Qt.Key.Key_Left:
-            self._step_token(-1)
+            self.step_token(-1)
         elif self._focus_token is not None and event.key() in _ALTERNATIVE_KEYS:
             step = _ALTERNATIVE_KEYS[Qt.Key(event.key())]
             if step:
@@ -367,10 +325,8 @@ class MessageView(MessageRows):
             bar.setValue(bar.value() - bar.pageStep())
         elif event.key() == Qt.Key.Key_PageDown:
             bar.setValue(bar.value() + bar.pageStep())
-        elif event.key() == Qt.Key.Key_Home:
-            bar.setValue(0)
-        elif event.key() == Qt.Key.Key_End:
-            bar.setValue(bar.maximum())
+        elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.go_to_end(event.key() == Qt.Key.Key_Home)
         else:
             event.ignore()
 

@@ -1,52 +1,38 @@
-"""How replies are drawn: every sampling parameter with its meaning and range, presets, and how
-much of the model's context is used."""
+"""How replies come about: the model, the persona, every sampling parameter with its meaning and
+range, presets, and how much of the model's context is used."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtWidgets import (
-    QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QSlider,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from desktop.store.records import DEFAULT_SETTINGS, ChatSettings
+from desktop.triton.models import ModelLimits
 from desktop.triton.types import Sampling
-from desktop.ui.controls import label, scrolled
+from desktop.ui.controls import frame, label, scrolled
+from desktop.ui.dial import Dial, Range
+from desktop.ui.persona import PersonaCard
 
 _WIDTH = 264
-#: Longest sequence of prompt and reply that the shipped model reads, in tokens.
-CONTEXT_TOKENS = 512
 
-
-@dataclass(frozen=True)
-class Range:
-    """A parameter's bounds; ``decimals`` 0 is a whole number, ``top`` the slider's end where the
-    number may go further."""
-
-    name: str
-    low: float
-    high: float
-    step: float
-    decimals: int = 0
-    top: float | None = None
-
-
+#: The vocabulary's size and the context bound two of them; these hold until the server has told
+#: those of its model.
 RANGES = (
     Range("temperature", 0.0, 2.0, 0.05, 2),
     Range("top_p", 0.05, 1.0, 0.05, 2),
-    Range("top_k", 0, 13088, 1, top=100),
-    Range("max_tokens", 1, 500, 1),
+    Range("top_k", 0, 10_000, 1, top=100),
+    Range("max_tokens", 1, 500, 1, top=500),
     Range("repetition_penalty", 0.5, 2.0, 0.05, 2),
     Range("no_repeat_ngram_size", 0, 16, 1),
     Range("history_turns", 0, 10, 1),
@@ -60,81 +46,6 @@ PRESETS: dict[str, Sampling] = {
 }
 
 
-class Dial(QWidget):
-    """A parameter: its name, its number, and a slider for it."""
-
-    changed = Signal()
-
-    def __init__(self, limits: Range, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.limits = limits
-        self.name = QLabel(self)
-        self.number: QSpinBox | QDoubleSpinBox
-        if limits.decimals:
-            self.number = QDoubleSpinBox(self)
-            self.number.setDecimals(limits.decimals)
-        else:
-            self.number = QSpinBox(self)
-        self.number.setRange(limits.low, limits.high)  # type: ignore[arg-type]
-        self.number.setSingleStep(limits.step)  # type: ignore[arg-type]
-        self.number.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.number.setKeyboardTracking(False)
-        self.number.setFixedWidth(84)
-        self.name.setBuddy(self.number)
-        self.slider = QSlider(Qt.Orientation.Horizontal, self)
-        self.slider.setRange(
-            round(limits.low / limits.step), self._ticks(limits.top or limits.high)
-        )
-        row = QHBoxLayout()
-        row.addWidget(self.name, 1)
-        row.addWidget(self.number)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(row)
-        column.addWidget(self.slider)
-        self.number.valueChanged.connect(self._number_changed)
-        self.slider.valueChanged.connect(self._slider_changed)
-
-    @property
-    def value(self) -> float | int:
-        value = self.number.value()
-        return round(value, self.limits.decimals) if self.limits.decimals else int(value)
-
-    def show_value(self, value: float) -> None:
-        """Without :attr:`changed`."""
-        for widget in (self.number, self.slider):
-            widget.blockSignals(True)
-        self.number.setValue(value)  # type: ignore[arg-type]
-        self.slider.setValue(self._ticks(value))
-        for widget in (self.number, self.slider):
-            widget.blockSignals(False)
-
-    def show_words(self, name: str, meaning: str, off: str = "") -> None:
-        """``off``: what is shown in place of the lowest number."""
-        self.name.setText(name)
-        self.number.setSpecialValueText(off)
-        for widget in (self, self.name, self.number, self.slider):
-            widget.setToolTip(meaning)
-        for widget in (self.number, self.slider):
-            widget.setAccessibleName(name)
-            widget.setAccessibleDescription(meaning)
-
-    def _ticks(self, value: float) -> int:
-        return round(value / self.limits.step)
-
-    @Slot()
-    def _number_changed(self) -> None:
-        self.slider.blockSignals(True)
-        self.slider.setValue(self._ticks(self.number.value()))
-        self.slider.blockSignals(False)
-        self.changed.emit()
-
-    @Slot(int)
-    def _slider_changed(self, ticks: int) -> None:
-        self.number.setValue(ticks * self.limits.step)  # type: ignore[arg-type]
-
-
 class SamplingPanel(QFrame):
     """Shows and changes a :class:`ChatSettings`."""
 
@@ -145,6 +56,7 @@ class SamplingPanel(QFrame):
         self.setObjectName("panelRight")
         self.setFixedWidth(_WIDTH)
         content = QWidget(self)
+        self.who = PersonaCard(content)
         self.title = label(content, "cardTitle")
         self.presets: dict[str, QPushButton] = {}
         choices = QHBoxLayout()
@@ -168,16 +80,18 @@ class SamplingPanel(QFrame):
         self.seed_error = label(content, "error", wrap=True)
         self.seed_error.hide()
         self.reset_button = QPushButton(content)
-        self.context_title = label(content, "cardTitle")
-        self.context = QProgressBar(content)
-        self.context.setRange(0, CONTEXT_TOKENS)
+        foot = frame(self, "panelFoot")
+        self.context_title = label(foot, "cardTitle")
+        self.context = QProgressBar(foot)
         self.context.setTextVisible(False)
         self.context.setFixedHeight(8)
-        self.context_words = label(content, "small")
+        self.context_words = label(foot, "small")
 
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 16, 15, 16)
         column.setSpacing(12)
+        column.addWidget(self.who)
+        column.addSpacing(8)
         column.addWidget(self.title)
         column.addLayout(choices)
         for dial in self.dials.values():
@@ -189,16 +103,22 @@ class SamplingPanel(QFrame):
         column.addLayout(seed_row)
         column.addWidget(self.seed_error)
         column.addWidget(self.reset_button)
-        column.addSpacing(8)
-        column.addWidget(self.context_title)
-        column.addWidget(self.context)
-        column.addWidget(self.context_words)
         column.addStretch(1)
+        context = QVBoxLayout(foot)
+        context.setContentsMargins(16, 12, 15, 12)
+        context.setSpacing(8)
+        for widget in (self.context_title, self.context, self.context_words):
+            context.addWidget(widget)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scrolled(self, content))
+        outer.setSpacing(0)
+        outer.addWidget(scrolled(self, content), 1)
+        outer.addWidget(foot)
         self._settings = DEFAULT_SETTINGS
+        self._defaults = DEFAULT_SETTINGS.sampling
+        self._limits: ModelLimits | None = None
         self._used = 0
+        self.who.changed.connect(self._changed)
         self.seed.editingFinished.connect(self._changed)
         self.reset_button.clicked.connect(self._reset)
         self.retranslate()
@@ -212,17 +132,46 @@ class SamplingPanel(QFrame):
                 dial.show_value(settings.history_turns)
                 continue
             value = getattr(settings.sampling, name)
-            default = getattr(DEFAULT_SETTINGS.sampling, name)
+            default = getattr(self._defaults, name)
             dial.show_value(default if value is None else value)
         seed = settings.sampling.seed
         self.seed.setText("" if seed is None else str(seed))
+        self.who.show_choice(settings.model, settings.persona)
         self._show_preset()
+
+    def show_limits(self, limits: ModelLimits) -> None:
+        """What the model in use allows. What is set beyond it becomes the most there is, and what
+        was as the last model had it becomes as this one has it."""
+        self.flush()
+        bounds = {"top_k": limits.vocabulary_size, "max_tokens": limits.context_tokens}
+        self._limits = limits
+        for name, high in bounds.items():
+            self.dials[name].set_limits(replace(self.dials[name].limits, high=high))
+        told = {
+            name: value
+            for name, value in vars(limits.defaults).items()
+            if name in self.dials and value is not None
+        }
+        before, self._defaults = self._defaults, replace(DEFAULT_SETTINGS.sampling, **told)
+        if self._settings.sampling == before:
+            self._apply(replace(self._settings, sampling=self._defaults))
+        elif any((getattr(self._settings.sampling, n) or 0) > high for n, high in bounds.items()):
+            self._changed()
+        self.retranslate()
+
+    def flush(self) -> None:
+        """Tell what is being written."""
+        self.who.persona.flush()
 
     def show_context(self, tokens: int) -> None:
         """How many tokens the last reply and what it was given took."""
         self._used = tokens
-        self.context.setValue(min(tokens, CONTEXT_TOKENS))
-        words = self.tr("{0} of {1} tokens").format(tokens, CONTEXT_TOKENS)
+        words = self.tr("%n token(s)", "", tokens)
+        if self._limits is not None:
+            self.context.setRange(0, self._limits.context_tokens)
+            self.context.setValue(min(tokens, self._limits.context_tokens))
+            words = self.tr("{0} of {1} tokens").format(tokens, self._limits.context_tokens)
+        self.context.setVisible(self._limits is not None)
         self.context_words.setText(words)
         self.context.setAccessibleName(f"{self.context_title.text()}: {words}")
 
@@ -252,13 +201,17 @@ class SamplingPanel(QFrame):
         self._say(
             "top_k",
             self.tr("Top-k"),
-            self.tr("0 to 13,088. Only so many of the likeliest tokens are drawn from; 0 is off."),
+            self.tr(
+                "0 to {0}. Only so many of the likeliest tokens are drawn from; 0 is off."
+            ).format(f"{self._high('top_k'):,}"),
             off,
         )
         self._say(
             "max_tokens",
             self.tr("Longest reply"),
-            self.tr("1 to 500 tokens. A reply that is cut off can be continued."),
+            self.tr("1 to {0} tokens. A reply that is cut off can be continued.").format(
+                f"{self._high('max_tokens'):,}"
+            ),
         )
         self._say(
             "repetition_penalty",
@@ -297,6 +250,9 @@ class SamplingPanel(QFrame):
         )
         self.show_context(self._used)
 
+    def _high(self, name: str) -> int:
+        return int(self.dials[name].limits.high)
+
     def _say(self, name: str, words: str, meaning: str, off: str = "") -> None:
         self.dials[name].show_words(words, meaning, off)
 
@@ -313,7 +269,8 @@ class SamplingPanel(QFrame):
         values = {n: d.value for n, d in self.dials.items() if n != "history_turns"}
         seed = (int(text) if text else None) if valid else self._settings.sampling.seed
         sampling = replace(self._settings.sampling, **values, seed=seed)  # type: ignore[arg-type]
-        self._set(ChatSettings(sampling, int(self.dials["history_turns"].value)))
+        turns = int(self.dials["history_turns"].value)
+        self._set(ChatSettings(sampling, turns, self.who.text, self.who.model))
 
     def _set(self, settings: ChatSettings) -> None:
         changed = settings != self._settings
@@ -324,13 +281,16 @@ class SamplingPanel(QFrame):
 
     @Slot()
     def _choose_preset(self) -> None:
+        self.flush()
         preset = PRESETS[self.sender().property("preset")]
         chosen = {k: v for k, v in vars(preset).items() if v is not None}
         self._apply(replace(self._settings, sampling=replace(self._settings.sampling, **chosen)))
 
     @Slot()
     def _reset(self) -> None:
-        self._apply(DEFAULT_SETTINGS)
+        self.flush()
+        turns = DEFAULT_SETTINGS.history_turns
+        self._apply(replace(self._settings, sampling=self._defaults, history_turns=turns))
 
     def _apply(self, settings: ChatSettings) -> None:
         before = self._settings

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsDropShadowEffect, QWidget
 
 from desktop.triton.types import Alternative, Token
 from desktop.ui import theme
-from desktop.ui.conversation import END_TOKEN, choosable
+from desktop.ui.alternatives import END_TOKEN, choosable
 
 _WIDTH = 320
 _PAD = 12

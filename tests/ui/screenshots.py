@@ -205,7 +205,7 @@ class Gallery:
         view._hovered_action = (0, "edit")
         view.action_asked.emit("edit", 0)
         self.shoot("chat_editing")
-        chat._stop_editing()
+        chat.messages.stop_editing()
         view.action_asked.emit("previous", 1)
         view.action_asked.emit("delete", 2)
         chat.set_coloring(Coloring.PERPLEXITY)

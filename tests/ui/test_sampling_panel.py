@@ -122,7 +122,7 @@ def test_each_conversation_has_its_own(qtbot: QtBot, fake: Callable[..., Fake]) 
 def test_the_context_in_use_is_shown(qtbot: QtBot, fake: Callable[..., Fake]) -> None:
     one = fake()
     panel = one.window.chat.sampling
-    assert panel.context_words.text() == "0 of 512 tokens"
+    qtbot.waitUntil(lambda: panel.context_words.text() == "0 of 512 tokens")
     send(one, "今天天气")
     wait_idle(qtbot, one)
     # The faked server says that it was given twelve tokens.
