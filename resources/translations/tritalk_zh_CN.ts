@@ -2847,7 +2847,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Docker failed while {0}: {1}</source>
-        <translation>Docker 在 {0} 时出错：{1}</translation>
+        <translation>Docker 在“{0}”时出错：{1}</translation>
     </message>
     <message>
         <source>starting the container</source>

@@ -28,11 +28,7 @@ def sentences(path: Path) -> Iterator[str]:
     """Every sentence that ``path`` hands to one of :data:`SAYING`, or returns from a function that
     says so in its name, with ``X1``, ``X2``… for what is put in."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants = {
-        node.targets[0].id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
+    constants = _constants(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -41,6 +37,19 @@ def sentences(path: Path) -> Iterator[str]:
                 yield from texts(said, constants)
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.JoinedStr | ast.Constant):
             yield from (text for text in texts(node.value, constants) if " " in text)
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """What is assigned once, to a name of the module or of a function, and is written down."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(node.value)
+    return {
+        name: values[0]
+        for name, values in found.items()
+        if len(values) == 1 and isinstance(values[0], ast.Constant | ast.JoinedStr)
+    }
 
 
 def _argument(call: ast.Call, which: str) -> ast.expr | None:
