@@ -4,7 +4,7 @@ rows."""
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -25,12 +25,12 @@ from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.status_bar import ElidedLabel
 from desktop.ui.transcript import AnyIndex
 
-_ROW = 32
+_ROW_HEIGHT = 32
 _WIDEST = 320
 
 
 class PreviewModel(QAbstractTableModel):
-    """The first rows, the chosen column in bold on a tint."""
+    """The first rows, the chosen column in bold."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -64,14 +64,10 @@ class PreviewModel(QAbstractTableModel):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return self._columns[section] if role == Qt.ItemDataRole.DisplayRole else None
 
-    def data(
-        self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> str | QColor | QFont | None:
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> str | QFont | None:
         chosen = index.column() == self.chosen
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return " ".join(self._rows[index.row()][index.column()].split())
-        if role == Qt.ItemDataRole.BackgroundRole and chosen:
-            return theme.current().color("accent_soft")
         if role == Qt.ItemDataRole.FontRole and chosen:
             return theme.font(bold=True)
         return None
@@ -91,9 +87,7 @@ class PreviewTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW)
         header = self.horizontalHeader()
-        header.setFixedHeight(_ROW)
         header.setHighlightSections(False)
         header.setSectionsClickable(True)
         header.sectionClicked.connect(self.column_chosen)
@@ -101,15 +95,27 @@ class PreviewTable(QTableView):
 
     def show_preview(self, columns: list[str], rows: list[list[str]]) -> None:
         self.preview.show_preview(columns, rows)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its rows, with room for a horizontal scroll bar."""
+        height, rows = theme.px(_ROW_HEIGHT), self.preview.rowCount()
         header = self.horizontalHeader()
+        header.setFixedHeight(height)
+        self.verticalHeader().setDefaultSectionSize(height)
         header.setStretchLastSection(False)
         self.resizeColumnsToContents()
-        for column in range(len(columns)):
-            header.resizeSection(column, min(_WIDEST, header.sectionSize(column) + 24))
+        for column in range(self.preview.columnCount()):
+            width = min(theme.px(_WIDEST), header.sectionSize(column) + 24)
+            header.resizeSection(column, width)
         header.setStretchLastSection(True)
-        # As high as its rows, with room for a horizontal scroll bar.
-        self.setMinimumHeight(_ROW * (1 + min(len(rows), 4)) + 14)
-        self.setMaximumHeight(_ROW * (1 + max(1, len(rows))) + 14)
+        self.setMinimumHeight(height * (1 + min(rows, 4)) + 14)
+        self.setMaximumHeight(height * (1 + max(1, rows)) + 14)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
 
     @Slot(object)
     def _clicked(self, index: AnyIndex) -> None:

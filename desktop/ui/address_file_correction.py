@@ -26,6 +26,7 @@ from desktop.addresses.marks import levels
 from desktop.addresses.workfile import Row, WorkFile
 from desktop.addresses.writers import ENTITY_TYPES
 from desktop.triton.types import ParsedAddress
+from desktop.ui import theme
 from desktop.ui.controls import label, primary_button
 from desktop.ui.phrases import sentence
 from desktop.ui.session import ServerSession
@@ -35,6 +36,7 @@ from desktop.ui.words import entity_name, error_words
 NAMES = ("province", "city", "district", "town")
 FIELDS = (*NAMES, "code")
 _BAR = " | "
+_ROW_HEIGHT = 32
 _EMPTY: Result = {
     "entities": [],
     "division": dict.fromkeys(FIELDS, "") | {"confidence": None},
@@ -55,17 +57,18 @@ class CorrectionDialog(QDialog):
         self._base: Result = _EMPTY
         self._task: Task | None = None
         self._saving = False
-        self.setMinimumWidth(560)
+        theme.fit(self, min_width=560)
         self.title = label(self, "cardTitle")
         self.original = label(self, "small", wrap=True)
         self.original.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.address = QLineEdit(self)
         self.parse_button = QPushButton(self)
-        self.parse_button.setFixedHeight(40)
+        theme.fit(self.parse_button, height=40)
         self.error = label(self, "error", wrap=True)
         self.error.hide()
         self.candidates_label = label(self, "small")
         self.candidates = QComboBox(self)
+        theme.fit(self.candidates, min_height=40)
         self.fields = {name: QLineEdit(self) for name in FIELDS}
         self.labels = {name: label(self, "small") for name in FIELDS}
         self.entities_label = label(self, "cardTitle")
@@ -98,17 +101,18 @@ class CorrectionDialog(QDialog):
         table.setShowGrid(False)
         table.setTabKeyNavigation(False)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().setDefaultSectionSize(32)
+        table.verticalHeader().setDefaultSectionSize(theme.px(_ROW_HEIGHT))
         header = table.horizontalHeader()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for row in range(len(ENTITY_TYPES)):
             kind = QTableWidgetItem()
             kind.setFlags(Qt.ItemFlag.ItemIsEnabled)
             table.setItem(row, 0, kind)
             table.setItem(row, 1, QTableWidgetItem())
-        table.setMinimumHeight(32 * 7)
+        theme.fit(table, min_height=_ROW_HEIGHT * 7)
         return table
 
     def _lay_out(self) -> None:
@@ -121,11 +125,13 @@ class CorrectionDialog(QDialog):
         grid.setVerticalSpacing(4)
         # Four names in two columns, the code below them.
         for place, name in enumerate(FIELDS):
-            row, column = 2 * (place // 2), place % 2
+            row, column = 3 * (place // 2), place % 2
             grid.addWidget(self.labels[name], row, column)
             grid.addWidget(self.fields[name], row + 1, column)
-        grid.addWidget(self.candidates_label, 4, 1)
-        grid.addWidget(self.candidates, 5, 1)
+        grid.addWidget(self.candidates_label, 6, 1)
+        grid.addWidget(self.candidates, 7, 1)
+        for gap in (2, 5):
+            grid.setRowMinimumHeight(gap, 4)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.restore_button)
@@ -167,7 +173,8 @@ class CorrectionDialog(QDialog):
         self.entities.setHorizontalHeaderLabels([self.tr("Type"), self.tr("Text")])
         for row, kind in enumerate(ENTITY_TYPES):
             if (item := self.entities.item(row, 0)) is not None:
-                item.setText(f"{entity_name(kind)}  {kind}")
+                name = entity_name(kind)
+                item.setText(name if name == kind else f"{name}  {kind}")
         self.restore_button.setText(self.tr("Take the parser's answer"))
         self.cancel_button.setText(self.tr("Cancel"))
         self.next_button.setText(self.tr("Save and next"))

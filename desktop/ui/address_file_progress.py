@@ -187,9 +187,11 @@ class ProgressCard(QFrame):
             return self.tr(
                 "The server is not running; start it on the server page, and the file goes on."
             )
-        words = self.tr("Waiting for the server; the file goes on by itself.")
-        message = message_words(status)
-        return f"{words} ({message})" if message else words
+        if message := message_words(status):
+            return self.tr("Waiting for the server ({0}); the file goes on by itself.").format(
+                message
+            )
+        return self.tr("Waiting for the server; the file goes on by itself.")
 
     @Slot()
     def _pause_or_resume(self) -> None:

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import (
 
 from desktop.addresses.marks import Mark
 from desktop.addresses.workfile import Counts, WorkFile
+from desktop.ui import theme
 from desktop.ui.address_file_correction import CorrectionDialog
 from desktop.ui.address_file_job import FileJob, Stage
 from desktop.ui.address_file_model import ResultModel
 from desktop.ui.address_file_table import ResultTable
-from desktop.ui.controls import label
+from desktop.ui.controls import fit_segments, label
 from desktop.ui.words import error_words
 
 #: What the buttons show, in their order.
@@ -49,8 +50,7 @@ class ResultsCard(QFrame):
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
         self.search.setClearButtonEnabled(True)
-        self.search.setMinimumWidth(120)
-        self.search.setMaximumWidth(240)
+        theme.fit(self.search, min_width=120, max_width=240)
         self.correct_button = QPushButton(self)
         self.buttons: dict[Mark | None, QPushButton] = {}
         self._group = QButtonGroup(self)
@@ -133,6 +133,7 @@ class ResultsCard(QFrame):
         for mark, button in self.buttons.items():
             text, number = words[mark]
             button.setText(f"{text} {number:,}")
+        fit_segments(self.buttons.values())
         nothing = self.model.rowCount() == 0
         self.empty.setVisible(nothing)
         self.table.setVisible(not nothing)
@@ -147,7 +148,7 @@ class ResultsCard(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
+        if event.type() in (QEvent.Type.LanguageChange, QEvent.Type.FontChange):
             self.retranslate()
 
     @Slot()

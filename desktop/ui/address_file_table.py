@@ -91,7 +91,7 @@ class ResultDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
         text = str(index.data() or "")
-        return QSize(QFontMetrics(theme.font()).horizontalAdvance(text) + 28, ROW_HEIGHT)
+        return QSize(QFontMetrics(theme.font()).horizontalAdvance(text) + 28, theme.px(ROW_HEIGHT))
 
 
 def _color(column: str, line: Line | None) -> object:
@@ -123,11 +123,9 @@ class ResultTable(QTableView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsClickable(True)
-        header.setFixedHeight(ROW_HEIGHT)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
@@ -150,6 +148,9 @@ class ResultTable(QTableView):
 
     def _fit(self) -> None:
         """Columns of fixed content as wide as it, whatever the language and the font."""
+        height = theme.px(ROW_HEIGHT)
+        self.verticalHeader().setDefaultSectionSize(height)
+        self.horizontalHeader().setFixedHeight(height)
         small = QFontMetrics(theme.font("small"))
         arrow = 24
         widest = {

@@ -12,8 +12,6 @@ from desktop.triton.types import Entity, ParsedAddress
 from desktop.ui import theme
 from desktop.ui.words import entity_name
 
-_LINE = 36
-_CHIP = 28
 _PAD = 2
 _GAP = 4
 
@@ -85,6 +83,7 @@ class AddressHighlight(QWidget):
     def _flow(self, width: int) -> tuple[list[_Piece], int]:
         big = QFontMetrics(theme.font("page"))
         small = QFontMetrics(theme.font("caption"))
+        line, chip = theme.px(36), theme.px(28)
         pieces: list[_Piece] = []
         x, y = 0, 0
         for segment in self._segments:
@@ -98,26 +97,28 @@ class AddressHighlight(QWidget):
                 if whole + name_width <= room:
                     run = rest
                 elif x > 0 and whole + name_width <= width:
-                    x, y = 0, y + _LINE
+                    x, y = 0, y + line
                     continue
                 else:
                     run = _fit(big, rest, room - 2 * pad - (name_width if x == 0 else 0))
                     if not run:
                         if x > 0:
-                            x, y = 0, y + _LINE
+                            x, y = 0, y + line
                             continue
                         run = rest[0]
                 rest = rest[len(run) :]
                 run_width = big.horizontalAdvance(run) + 2 * pad
-                rect = QRect(x, y + (_LINE - _CHIP) // 2, run_width, _CHIP)
+                rect = QRect(x, y + (line - chip) // 2, run_width, chip)
                 last = not rest
                 label = name if last else ""
-                name_rect = QRect(rect.right() + 3, rect.y() + 8, name_width, _CHIP - 8)
+                name_rect = QRect(
+                    rect.right() + 3, rect.y() + chip // 4, name_width, chip - chip // 4
+                )
                 pieces.append(_Piece(run, segment.entity, rect, label, name_rect))
                 x += run_width + (name_width + 2 * _GAP if label else 0)
                 if rest:
-                    x, y = 0, y + _LINE
-        return pieces, (y + _LINE if pieces else 0)
+                    x, y = 0, y + line
+        return pieces, (y + line if pieces else 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -126,11 +127,11 @@ class AddressHighlight(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
+        if event.type() in (QEvent.Type.LanguageChange, QEvent.Type.FontChange):
             self._place()
 
     def sizeHint(self) -> QSize:
-        return QSize(400, max(_LINE, self.height()))
+        return QSize(400, max(theme.px(36), self.height()))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:

@@ -10,7 +10,6 @@ from desktop.ui import theme
 from desktop.ui.words import entity_name
 
 _SWATCH = QSize(16, 12)
-_LINE = 20
 
 
 class EntityLegend(QWidget):
@@ -42,13 +41,14 @@ class EntityLegend(QWidget):
 
     def _boxes(self) -> list[tuple[QRectF, str, str]]:
         metrics = QFontMetrics(theme.font("small"))
+        line = theme.px(20)
         boxes = []
         x = y = 0
         for kind, words in self._items:
             width = _SWATCH.width() + 6 + metrics.horizontalAdvance(words) + 2
             if x > 0 and x + width > self.width():
-                x, y = 0, y + _LINE
-            boxes.append((QRectF(x, y, width, _LINE), kind, words))
+                x, y = 0, y + line
+            boxes.append((QRectF(x, y, width, line), kind, words))
             x += width + 16
         return boxes
 
@@ -78,7 +78,7 @@ class EntityLegend(QWidget):
         for box, kind, words in self._boxes():
             swatch = QRectF(
                 box.x(),
-                box.y() + (_LINE - _SWATCH.height()) / 2,
+                box.y() + (box.height() - _SWATCH.height()) / 2,
                 _SWATCH.width(),
                 _SWATCH.height(),
             )

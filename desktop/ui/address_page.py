@@ -26,11 +26,12 @@ from PySide6.QtWidgets import (
 from desktop import paths
 from desktop.addresses.workfile import Counts, WorkFile
 from desktop.triton.types import ParsedAddress
+from desktop.ui import theme
 from desktop.ui.address_file_job import FileJob
 from desktop.ui.address_file_page import FilePage
 from desktop.ui.address_file_words import rows_words
 from desktop.ui.address_single import SingleAddress
-from desktop.ui.controls import frame, label
+from desktop.ui.controls import fit_segments, frame, label
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.session import ServerSession
 from desktop.ui.words import error_words
@@ -56,14 +57,17 @@ class AddressPage(QWidget):
         self.modes = QStackedWidget(self)
         self.modes.addWidget(self.single)
         self.modes.addWidget(self.file)
-        above = QHBoxLayout()
-        above.setContentsMargins(20, 12, 20, 0)
+        # Without a notice its place takes no room.
+        self.above = QWidget(self)
+        above = QHBoxLayout(self.above)
+        above.setContentsMargins(20, 16, 20, 0)
         above.addWidget(self.notice)
+        self.above.hide()
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
         page.addWidget(self._make_header())
-        page.addLayout(above)
+        page.addWidget(self.above)
         page.addWidget(self.modes, 1)
         self.paste_button.clicked.connect(self._paste)
         self.open_button.clicked.connect(self._choose_file)
@@ -71,6 +75,7 @@ class AddressPage(QWidget):
         self.single.list_pasted.connect(self._open_pasted)
         self.file.wanted.connect(self._show_file)
         self.notice.acted.connect(self._resume)
+        self.notice.closed.connect(self.above.hide)
         self.job.refused.connect(self._refused)
         self.job.changed.connect(self._job_changed)
         open_shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Open), self)
@@ -81,7 +86,7 @@ class AddressPage(QWidget):
 
     def _make_header(self) -> QFrame:
         header = frame(self, "header")
-        header.setFixedHeight(52)
+        theme.fit(header, height=52)
         self.title = label(header, "pageTitle")
         self.paste_button = QPushButton(header)
         self.open_button = QPushButton(header)
@@ -112,6 +117,7 @@ class AddressPage(QWidget):
             self.mode_buttons, (self.tr("One address"), self.tr("A file")), strict=True
         ):
             button.setText(words)
+        fit_segments(self.mode_buttons)
         self.paste_button.setText(self.tr("Paste and parse"))
         self.paste_button.setToolTip(self.tr("One address, or a list with one a line"))
         self.open_button.setText(self.tr("Open a file…"))
@@ -121,6 +127,8 @@ class AddressPage(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
+        elif event.type() == QEvent.Type.FontChange:
+            fit_segments(self.mode_buttons)
 
     @property
     def field(self) -> QLineEdit:
@@ -150,7 +158,7 @@ class AddressPage(QWidget):
     @Slot()
     def _show_file(self) -> None:
         self.show_mode(_FILE)
-        self.notice.hide()
+        self.above.hide()
 
     @Slot()
     def _choose_file(self) -> None:
@@ -185,18 +193,20 @@ class AddressPage(QWidget):
             ),
             lambda: self.tr("Continue"),
         )
+        self.above.show()
 
     @Slot()
     def _resume(self) -> None:
         if self._unfinished is not None and not self.job.busy:
             self.file.resume_work(self._unfinished)
+        self.above.hide()
         self._unfinished = None
 
     @Slot()
     def _job_changed(self) -> None:
         if self.job.busy and self._unfinished is not None:
             self._unfinished = None
-            self.notice.hide()
+            self.above.hide()
 
     @Slot(object)
     def _refused(self, error: Exception) -> None:

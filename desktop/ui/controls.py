@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
+
+from desktop.ui import theme
+
+# Ten pixels at either side and a line, as app.qss has it.
+_SEGMENT_PADDING = 24
 
 
 def label(parent: QWidget | None, style: str, *, wrap: bool = False) -> QLabel:
@@ -36,6 +44,13 @@ def scrolled(parent: QWidget, content: QWidget) -> QScrollArea:
     area.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     area.setWidget(content)
     return area
+
+
+def fit_segments(buttons: Iterable[QPushButton]) -> None:
+    """Room for the words of each button in bold, which they are while it is checked."""
+    metrics = QFontMetrics(theme.font("small", bold=True))
+    for button in buttons:
+        button.setMinimumWidth(metrics.horizontalAdvance(button.text()) + _SEGMENT_PADDING)
 
 
 def set_level(widget: QWidget, level: str) -> None:

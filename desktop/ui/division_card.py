@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.triton.types import Division, ParsedAddress
+from desktop.ui import theme
 from desktop.ui.controls import label, set_level
 
 _CANDIDATES_MAX = 8
@@ -40,9 +41,9 @@ class DivisionRow(QWidget):
         row.addWidget(self.code)
         row.addWidget(self.confidence)
         # Wide enough for the longest words, so that the rows of a card line up.
-        self.code.setMinimumWidth(92)
+        theme.fit(self.code, min_width=92)
         self.code.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.confidence.setMinimumWidth(96)
+        theme.fit(self.confidence, min_width=96)
         self.confidence.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     def show_division(self, division: Division, words: str, level: str) -> None:

@@ -88,7 +88,9 @@ class EntityDelegate(QStyledItemDelegate):
         if index.column() == 0:
             painter.setFont(theme.font("small"))
             width = painter.fontMetrics().horizontalAdvance(text) + 12
-            chip = QRect(area.x() + 8, area.y() + 5, min(width, area.width() - 8), 22)
+            height = theme.px(22)
+            top = area.y() + (area.height() - height) // 2
+            chip = QRect(area.x() + 8, top, min(width, area.width() - 8), height)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.entity(entity.type))
             painter.drawRoundedRect(chip, 4, 4)
@@ -111,7 +113,7 @@ class EntityDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
         text = str(index.data())
-        return QSize(QFontMetrics(theme.font()).horizontalAdvance(text) + 28, ROW_HEIGHT)
+        return QSize(QFontMetrics(theme.font()).horizontalAdvance(text) + 28, theme.px(ROW_HEIGHT))
 
 
 class EntityTable(QTableView):
@@ -129,20 +131,25 @@ class EntityTable(QTableView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
-        header.setFixedHeight(ROW_HEIGHT)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((0, 176), (2, 104), (3, 88)):
-            header.resizeSection(column, width)
         self.show_entities(())
 
     def show_entities(self, entities: Sequence[Entity]) -> None:
         self.entities.show_entities(entities)
-        self.setFixedHeight(ROW_HEIGHT * (1 + len(entities)) + 2)
+        self._fit()
+
+    def _fit(self) -> None:
+        height = theme.px(ROW_HEIGHT)
+        self.verticalHeader().setDefaultSectionSize(height)
+        header = self.horizontalHeader()
+        header.setFixedHeight(height)
+        for column, width in ((0, 176), (2, 104), (3, 88)):
+            header.resizeSection(column, theme.px(width))
+        self.setFixedHeight(height * (1 + self.entities.rowCount()) + 2)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -160,3 +167,5 @@ class EntityTable(QTableView):
         if event.type() == QEvent.Type.LanguageChange:
             self.entities.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, 3)
             self.viewport().update()
+        elif event.type() == QEvent.Type.FontChange:
+            self._fit()

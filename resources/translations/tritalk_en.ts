@@ -2,10 +2,10 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en_US">
 <context>
-    <name>ChatPage</name>
+    <name>ConversationActions</name>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation>
+        <translation type="unfinished">
             <numerusform>%n message deleted.</numerusform>
             <numerusform>%n messages deleted.</numerusform>
         </translation>
@@ -42,6 +42,27 @@
         <translation>
             <numerusform>the oldest turn left out</numerusform>
             <numerusform>%n oldest turns left out</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>PersonaCard</name>
+    <message numerus="yes">
+        <source>%n turn(s) before every message</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SamplingPanel</name>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <extracomment>The vocabulary&apos;s size and the context bound two of them; these hold until the server has told those of its model. What a preset sets; the rest (length, seed, history) stays as the person has it.</extracomment>
+        <translation type="unfinished">
+            <numerusform>%n token</numerusform>
+            <numerusform>%n tokens</numerusform>
         </translation>
     </message>
 </context>

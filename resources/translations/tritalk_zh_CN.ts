@@ -2,6 +2,37 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en_US">
 <context>
+    <name>AboutSection</name>
+    <message>
+        <source>About</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Version {0}. Apache-2.0. Everything runs on your own machine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model cards</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model was made of, and what it is worth</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Components and their licences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished">复制</translation>
+    </message>
+</context>
+<context>
     <name>AddressPage</name>
     <message>
         <source>Addresses</source>
@@ -102,12 +133,44 @@
 <context>
     <name>Application</name>
     <message>
+        <source>A newer Tritalk is there</source>
+        <extracomment>What became of the data, where the person had them deleted.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Version {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All of it was deleted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not everything could be deleted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The reply is there</source>
         <translation>回复已完成</translation>
     </message>
     <message>
         <source>The reply broke off</source>
         <translation>回复中断了</translation>
+    </message>
+</context>
+<context>
+    <name>BackupJob</name>
+    <message>
+        <source>Backed up to {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is streaming; restore when it has ended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restored. What was here before is in {0}</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -235,32 +298,6 @@
         <translation>新对话</translation>
     </message>
     <message>
-        <source>“{0}” was deleted.</source>
-        <translation>已删除“{0}”。</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n message(s) deleted.</source>
-        <translation>
-            <numerusform>已删除 %n 条消息。</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
-        <source>You are editing an earlier message; sending it begins another version.</source>
-        <translation>正在修改之前的消息，发送后会另起一个版本。</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Esc</source>
-        <translation>Esc 键</translation>
-    </message>
-    <message>
         <source>Say something to begin.
 Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>说点什么，开始对话。
@@ -334,7 +371,27 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The sampling set here</source>
+        <source>Steady</source>
+        <translation type="unfinished">稳重</translation>
+    </message>
+    <message>
+        <source>Natural</source>
+        <translation type="unfinished">自然</translation>
+    </message>
+    <message>
+        <source>Lively</source>
+        <translation type="unfinished">活泼</translation>
+    </message>
+    <message>
+        <source>Sampling of your own</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take over from the conversation on screen</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All values of its sampling panel, for every conversation begun from now on</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -360,6 +417,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
 <context>
     <name>Composer</name>
     <message>
+        <source>Say something…   Ctrl+Enter sends, Enter breaks the line</source>
+        <extracomment>Ctrl+Enter sends and Enter breaks the line, rather than the other way round.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Say something…   Enter sends, Shift+Enter breaks the line</source>
         <translation>说点什么…   Enter 发送，Shift+Enter 换行</translation>
     </message>
@@ -384,7 +446,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>Conversation</name>
     <message>
         <source>Type a message first.</source>
-        <extracomment>How the token that ends a reply is written among the alternatives. Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. Whether a reply streams anywhere. A reply has ended, on screen or not: the conversation&apos;s id, the message, the seconds it took. A message was not answered: the sentence to show, and the text to give back to the composer. Another conversation is on screen. The conversation on screen has another title, or was begun. The list&apos;s row of a conversation changed: its id. Messages were deleted and can be brought back: how many. A row is worth looking at. None until the first message is sent.</extracomment>
+        <extracomment>Whether a reply streams anywhere. A reply has ended, on screen or not: the conversation&apos;s id, the message, the seconds it took. A message was not answered: the sentence to show, and the text to give back to the composer. Messages were deleted and can be brought back: how many.</extracomment>
         <translation>请先输入消息。</translation>
     </message>
     <message>
@@ -392,8 +454,25 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>服务器未在运行，详见“服务器”页。</translation>
     </message>
     <message>
-        <source>Stopped before the reply began.</source>
-        <translation>已在回复开始前停止。</translation>
+        <source>The model {0} is not served any more; choose another at the right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationActions</name>
+    <message>
+        <source>“{0}” was deleted.</source>
+        <translation type="unfinished">已删除“{0}”。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform>已删除 %n 条消息。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">撤销</translation>
     </message>
 </context>
 <context>
@@ -581,6 +660,120 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Type an address first.</source>
         <translation>请先输入地址。</translation>
+    </message>
+</context>
+<context>
+    <name>DataSection</name>
+    <message>
+        <source>Data</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Backup</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One file with all conversations, address files with their corrections, and settings; without the token of a remote server. It is not encrypted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back up…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">删除</translation>
+    </message>
+    <message>
+        <source>Conversations, address files, settings, caches and logs, for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all data…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No file manager could be opened for {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back up to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Backups (*.zip)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore the backup of {0}?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It holds {0} conversations with {1} messages and {2} address files. What is here now is backed up into the data folder first, then replaced.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DeleteDialog</name>
+    <message>
+        <source>Delete all data</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>delete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>To be deleted for good: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tritalk stops its server, deletes these and quits. The program itself with its models stays, and so do files you exported or backed up elsewhere, images in Docker, and whatever else is in these folders. Files are removed, not overwritten.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Also {0} ({1})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type “{0}” to confirm:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Delete and quit</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -874,6 +1067,25 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message>
+        <source>You are editing an earlier message; sending it begins another version.</source>
+        <translation type="unfinished">正在修改之前的消息，发送后会另起一个版本。</translation>
+    </message>
+    <message>
+        <source>Your message will follow the reply you chose; what follows it now is kept as another version.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation type="unfinished">Esc 键</translation>
+    </message>
+</context>
+<context>
     <name>MessageDelegate</name>
     <message>
         <source>interrupted</source>
@@ -940,8 +1152,16 @@ Each token of a reply is tinted by how probable it was to the model.</source>
 <context>
     <name>MessageView</name>
     <message>
+        <source>You</source>
+        <extracomment>Something is to be done with a message: the action&apos;s name, the row. Among the alternatives of the token that is explained: another is looked at, one is taken. What a screen reader was given of this view.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Copy</source>
-        <extracomment>A passage of tokens less probable than this can be stepped to. A token to explain: the token, its number from 1, its rectangle in the viewport. The mouse left it, perhaps for the popover; or it is gone for good (true). Something is to be done with a message: the action&apos;s name, the row. Among the alternatives of the token that is explained: another is looked at, one is taken.</extracomment>
         <translation>复制</translation>
     </message>
     <message>
@@ -953,12 +1173,20 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>编辑并重发</translation>
     </message>
     <message>
+        <source>Regenerate the reply</source>
+        <translation type="unfinished">重新生成回复</translation>
+    </message>
+    <message>
         <source>Regenerate</source>
         <translation>重新生成</translation>
     </message>
     <message>
         <source>Continue</source>
         <translation>继续</translation>
+    </message>
+    <message>
+        <source>Branch from here</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Previous version</source>
@@ -971,6 +1199,14 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Delete from here</source>
         <translation>从这里起删除</translation>
+    </message>
+    <message>
+        <source>Del</source>
+        <translation type="unfinished">Delete 键</translation>
+    </message>
+    <message>
+        <source>Next unsure passage</source>
+        <translation type="unfinished">下一处低置信内容</translation>
     </message>
     <message>
         <source>Select all</source>
@@ -1075,6 +1311,43 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>PersonaCard</name>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Which of the chat models that the server has answers here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One line a turn, yours first</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An opening that stands before every message of this conversation and never drops out. Chat models of this kind know turns only: your first line, the answer to it, and so on; a missing last answer is added. The small model that comes with Tritalk follows no instructions and keeps no role; at most it picks up words and tone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (not served)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} ({1})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n turn(s) before every message</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProbabilityLegend</name>
     <message>
         <source>low</source>
@@ -1169,6 +1442,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>服务器未在运行。请到服务器页启动，之后会自动继续解析。</translation>
     </message>
     <message>
+        <source>Waiting for the server ({0}); the file goes on by itself.</source>
+        <translation>正在等待服务器（{0}），恢复后会自动继续解析。</translation>
+    </message>
+    <message>
         <source>Waiting for the server; the file goes on by itself.</source>
         <translation>正在等待服务器，恢复后会自动继续解析。</translation>
     </message>
@@ -1214,6 +1491,21 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Language</source>
         <translation>语言</translation>
+    </message>
+</context>
+<context>
+    <name>Reader</name>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyRuns</name>
+    <message>
+        <source>Stopped before the reply began.</source>
+        <extracomment>Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. A reply has ended, with its figures or an error; it is kept already. No token came: the run, and the sentence that says why.</extracomment>
+        <translation type="unfinished">已在回复开始前停止。</translation>
     </message>
 </context>
 <context>
@@ -1340,7 +1632,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>SamplingPanel</name>
     <message>
         <source>{0} of {1} tokens</source>
-        <extracomment>Longest sequence of prompt and reply that the shipped model reads, in tokens. What a preset sets; the rest (length, seed, history) stays as the person has it.</extracomment>
         <translation>{0} / {1} 字</translation>
     </message>
     <message>
@@ -1396,16 +1687,23 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>Top-k（候选数）</translation>
     </message>
     <message>
-        <source>0 to 13,088. Only so many of the likeliest tokens are drawn from; 0 is off.</source>
-        <translation>0 到 13,088。只在这么多个最可能的字里抽取；0 为关闭。</translation>
-    </message>
-    <message>
         <source>Longest reply</source>
         <translation>最多字数</translation>
     </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <extracomment>The vocabulary&apos;s size and the context bound two of them; these hold until the server has told those of its model. What a preset sets; the rest (length, seed, history) stays as the person has it.</extracomment>
+        <translation type="unfinished">
+            <numerusform>%n 字</numerusform>
+        </translation>
+    </message>
     <message>
-        <source>1 to 500 tokens. A reply that is cut off can be continued.</source>
-        <translation>1 到 500 字。被截断的回复可以继续。</translation>
+        <source>0 to {0}. Only so many of the likeliest tokens are drawn from; 0 is off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 to {0} tokens. A reply that is cut off can be continued.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -1557,6 +1855,13 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Copied</source>
         <translation>已复制</translation>
+    </message>
+</context>
+<context>
+    <name>ServerSection</name>
+    <message>
+        <source>Server</source>
+        <translation type="unfinished">服务器</translation>
     </message>
 </context>
 <context>
@@ -1773,6 +2078,17 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Hide</source>
         <translation>隐藏</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation type="unfinished">设置</translation>
+    </message>
+    <message>
+        <source>Sections</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2022,6 +2338,57 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>UpdatesSection</name>
+    <message>
+        <source>Updates</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Version {0} is there; this is {1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No newer version than {0} was found on {1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off until you switch it on. It only tells; nothing is downloaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Look for a newer version once a day</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation type="unfinished">地址</translation>
+    </message>
+    <message>
+        <source>The list of releases as JSON; it may be one of your own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is sent but the request itself: no version, no system, no identifier. Without a network nothing is said.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>commands</name>
     <message>
         <source>Window</source>
@@ -2055,6 +2422,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Keyboard shortcuts</source>
         <translation>键盘快捷键</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation type="unfinished">设置</translation>
     </message>
     <message>
         <source>Go to the chat</source>
@@ -2171,6 +2542,18 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Search the log</source>
         <translation>搜索日志</translation>
+    </message>
+    <message>
+        <source>Larger text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text at its normal size</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Light theme</source>
@@ -2293,6 +2676,37 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>nothing to check</source>
         <translation>无需核对</translation>
+    </message>
+</context>
+<context>
+    <name>inventory</name>
+    <message>
+        <source>conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>address files in work</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>backups made before restoring</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>logs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>what the server works on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>models added by you</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -36,6 +36,7 @@ MODELS = {
     "ibuddha_chitchat_stream": "READY",
     "multitask_model": "READY",
 }
+_UNREADABLE = "the address holds no readable character, only control characters"
 REASON = "no NVIDIA GPU and no Docker engine found; using the built-in Triton"
 
 STARTING = ServerStatus(
@@ -135,7 +136,7 @@ class FakeClient:
     ) -> None:
         self._script = script
         self._gap = gap
-        self._addresses = addresses or {}
+        self.addresses = addresses or {}
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.prefixes: list[str] = []
         self.models: list[str] = []
@@ -148,6 +149,7 @@ class FakeClient:
         self.dead = False
         self.hold = threading.Event()
         self.hold.set()
+        self.hold_at: int | None = None
 
     def chat(
         self,
@@ -171,18 +173,21 @@ class FakeClient:
         return self.model_limits.get(model)
 
     def parse(self, texts: Sequence[str]) -> list[ParsedAddress]:
-        return [self._addresses[text] for text in texts]
+        return [self.addresses[text] for text in texts]
 
     def parse_each(self, texts: Iterable[str]) -> Iterator[ParsedAddress | TritalkError]:
-        """A text that is not among the addresses is refused; without ``hold`` nothing comes."""
+        """A text that is not among the addresses is refused; after ``hold_at`` of them, or without
+        ``hold``, nothing comes."""
         for text in texts:
+            if len(self.parsed) == self.hold_at:
+                self.hold.clear()
             self.hold.wait()
             self.parsed.append(text)
             if self.dead:
                 yield ServerUnavailable("the server is not running")
                 return
-            known = self._addresses.get(text)
-            yield known or InvalidInput("the address holds no readable character")
+            known = self.addresses.get(text)
+            yield known or InvalidInput(_UNREADABLE)
 
     def close(self) -> None:
         self.closed = True

@@ -23,6 +23,7 @@ from desktop.store.schema import Notice, NoticeKind
 from desktop.triton.types import Finished, InvalidInput, Token
 from desktop.ui.coloring import Coloring
 from desktop.ui.words import error_words, notice_words
+from tests.ui import address_pictures
 from tests.ui.fakes import (
     ADDRESSES,
     BARE,
@@ -142,8 +143,10 @@ class Gallery:
         for name, text in (("address", FULL), ("address_candidates", BARE)):
             address.field.setText(text)
             address.parse(text)
-            self.until(lambda: not address.busy)
+            self.until(lambda: not address.single.busy)
             self.shoot(name)
+        with tempfile.TemporaryDirectory() as files:
+            address_pictures.take(self, Path(files))
         window.show_page(2)
         self.shoot("server")
         self.lease.become(FAILED)

@@ -89,8 +89,8 @@ def test_what_was_detected_is_shown_before_anything_is_parsed(
     assert choice.header.isChecked()
     preview = choice.table.preview
     assert preview.index(1, 1).data() == BARE
-    assert preview.index(1, 1).data(Qt.ItemDataRole.BackgroundRole) is not None
-    assert preview.index(1, 0).data(Qt.ItemDataRole.BackgroundRole) is None
+    assert preview.index(1, 1).data(Qt.ItemDataRole.FontRole).bold()
+    assert preview.index(1, 0).data(Qt.ItemDataRole.FontRole) is None
     choice.header.click()
     qtbot.waitUntil(lambda: "6 rows" in choice.facts.text())
     assert preview.index(0, 1).data() == "收货地址"
@@ -127,7 +127,14 @@ def test_a_file_is_parsed_and_its_rows_marked(
     assert shown(page) == [
         ["1", FULL, "上海市 › 市辖区 › 青浦区 › 华新镇", "310118109", "0.93", "Check entities"],
         ["2", BARE, "江苏省 › 南京市 › 鼓楼区", "320106", "0.41", "Check division"],
-        ["3", REFUSED, "The address holds no readable character.", "", "", "Failed"],
+        [
+            "3",
+            REFUSED,
+            "The address holds no readable character, only control characters.",
+            "",
+            "",
+            "Failed",
+        ],
         ["4", "", "", "", "", "Empty row"],
         ["5", FULL, "上海市 › 市辖区 › 青浦区 › 华新镇", "310118109", "0.93", "Check entities"],
     ]
@@ -244,7 +251,7 @@ def test_a_restarting_server_is_waited_for_in_clear_words(
     page.file.choice.start_button.click()
     qtbot.waitUntil(lambda: page.job.waiting)
     words = page.file.progress.left
-    assert words.text().startswith("Waiting for the server; the file goes on by itself.")
+    assert words.text().startswith("Waiting for the server (Loading ")
     one.client.dead = True
     one.lease.become(READY)
     qtbot.waitUntil(lambda: len(one.client.parsed) > 0)
@@ -298,7 +305,9 @@ def test_a_correction_by_hand_is_kept_and_exported(
     second: Any = results.dialog
     qtbot.waitUntil(second.save_button.isEnabled)
     assert second.number == 3
-    assert second.error.text() == "The address holds no readable character."
+    assert (
+        second.error.text() == "The address holds no readable character, only control characters."
+    )
     second.address.setText(FULL)
     second.parse_button.click()
     qtbot.waitUntil(lambda: second.fields["town"].text() == "华新镇")

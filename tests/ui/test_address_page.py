@@ -121,7 +121,7 @@ def test_no_division_and_no_entity_are_said_in_words(
     qtbot: QtBot, fake: Callable[..., Fake]
 ) -> None:
     one = fake()
-    one.client._addresses["你好"] = ParsedAddress("你好", (), Division(), ())
+    one.client.addresses["你好"] = ParsedAddress("你好", (), Division(), ())
     page = one.window.address.single
     page.parse("你好")
     qtbot.waitUntil(lambda: page.result is not None)
