@@ -5,7 +5,7 @@
     <name>ConversationActions</name>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
+        <translation>
             <numerusform>%n message deleted.</numerusform>
             <numerusform>%n messages deleted.</numerusform>
         </translation>
@@ -49,9 +49,9 @@
     <name>PersonaCard</name>
     <message numerus="yes">
         <source>%n turn(s) before every message</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n turn before every message</numerusform>
+            <numerusform>%n turns before every message</numerusform>
         </translation>
     </message>
 </context>
@@ -60,7 +60,7 @@
     <message numerus="yes">
         <source>%n token(s)</source>
         <extracomment>The vocabulary&apos;s size and the context bound two of them; these hold until the server has told those of its model. What a preset sets; the rest (length, seed, history) stays as the person has it.</extracomment>
-        <translation type="unfinished">
+        <translation>
             <numerusform>%n token</numerusform>
             <numerusform>%n tokens</numerusform>
         </translation>

@@ -2,37 +2,6 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en_US">
 <context>
-    <name>AboutSection</name>
-    <message>
-        <source>About</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Version {0}. Apache-2.0. Everything runs on your own machine.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Licence</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Model cards</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the model was made of, and what it is worth</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Components and their licences</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Copy</source>
-        <translation type="unfinished">复制</translation>
-    </message>
-</context>
-<context>
     <name>AddressPage</name>
     <message>
         <source>Addresses</source>
@@ -76,79 +45,7 @@
     </message>
 </context>
 <context>
-    <name>AppearanceSection</name>
-    <message>
-        <source>Appearance</source>
-        <translation type="unfinished">外观</translation>
-    </message>
-    <message>
-        <source>Follow the system</source>
-        <translation type="unfinished">跟随系统</translation>
-    </message>
-    <message>
-        <source>Theme</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Light or dark; the system&apos;s choice is followed as it changes.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation type="unfinished">浅色</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation type="unfinished">深色</translation>
-    </message>
-    <message>
-        <source>Language</source>
-        <translation type="unfinished">语言</translation>
-    </message>
-    <message>
-        <source>Of the window; what the models understand does not depend on it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Font size</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>80 to 200 %. Ctrl++ and Ctrl+- change it anywhere.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Normal</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Back to 100 %</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Text will be this large.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>Application</name>
-    <message>
-        <source>A newer Tritalk is there</source>
-        <extracomment>What became of the data, where the person had them deleted.</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Version {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>All of it was deleted.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Not everything could be deleted.</source>
-        <translation type="unfinished"></translation>
-    </message>
     <message>
         <source>The reply is there</source>
         <translation>回复已完成</translation>
@@ -156,21 +53,6 @@
     <message>
         <source>The reply broke off</source>
         <translation>回复中断了</translation>
-    </message>
-</context>
-<context>
-    <name>BackupJob</name>
-    <message>
-        <source>Backed up to {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A reply is streaming; restore when it has ended.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Restored. What was here before is in {0}</source>
-        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -309,93 +191,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
-    <name>ChatSection</name>
-    <message>
-        <source>Chat</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Messages</source>
-        <translation type="unfinished">消息</translation>
-    </message>
-    <message>
-        <source>Send with</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>While an input method composes, Enter never sends.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Enter; Shift+Enter breaks the line</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ctrl+Enter; Enter breaks the line</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Colours</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the tokens of replies are tinted by.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Probability</source>
-        <translation type="unfinished">概率</translation>
-    </message>
-    <message>
-        <source>Perplexity</source>
-        <translation type="unfinished">困惑度</translation>
-    </message>
-    <message>
-        <source>No colours</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>New conversations</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Begin with</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Each conversation keeps its own values once it has begun.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The sampling of the conversation before</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Steady</source>
-        <translation type="unfinished">稳重</translation>
-    </message>
-    <message>
-        <source>Natural</source>
-        <translation type="unfinished">自然</translation>
-    </message>
-    <message>
-        <source>Lively</source>
-        <translation type="unfinished">活泼</translation>
-    </message>
-    <message>
-        <source>Sampling of your own</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Take over from the conversation on screen</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>All values of its sampling panel, for every conversation begun from now on</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>CommandPalette</name>
     <message>
         <source>What do you want to do?</source>
@@ -416,11 +211,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
 </context>
 <context>
     <name>Composer</name>
-    <message>
-        <source>Say something…   Ctrl+Enter sends, Enter breaks the line</source>
-        <extracomment>Ctrl+Enter sends and Enter breaks the line, rather than the other way round.</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
     <message>
         <source>Say something…   Enter sends, Shift+Enter breaks the line</source>
         <translation>说点什么…   Enter 发送，Shift+Enter 换行</translation>
@@ -455,24 +245,24 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>The model {0} is not served any more; choose another at the right.</source>
-        <translation type="unfinished"></translation>
+        <translation>服务器上已没有模型 {0}，请在右侧另选一个。</translation>
     </message>
 </context>
 <context>
     <name>ConversationActions</name>
     <message>
         <source>“{0}” was deleted.</source>
-        <translation type="unfinished">已删除“{0}”。</translation>
+        <translation>已删除“{0}”。</translation>
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
+        <translation>
             <numerusform>已删除 %n 条消息。</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">撤销</translation>
+        <translation>撤销</translation>
     </message>
 </context>
 <context>
@@ -660,120 +450,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Type an address first.</source>
         <translation>请先输入地址。</translation>
-    </message>
-</context>
-<context>
-    <name>DataSection</name>
-    <message>
-        <source>Data</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>in all</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Data folder</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Open folder</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Backup</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>One file with all conversations, address files with their corrections, and settings; without the token of a remote server. It is not encrypted.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Back up…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Restore…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation type="unfinished">删除</translation>
-    </message>
-    <message>
-        <source>Conversations, address files, settings, caches and logs, for good.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Delete all data…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No file manager could be opened for {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Back up to</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Backups (*.zip)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Restore</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Restore the backup of {0}?</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It holds {0} conversations with {1} messages and {2} address files. What is here now is backed up into the data folder first, then replaced.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>DeleteDialog</name>
-    <message>
-        <source>Delete all data</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>delete</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>, </source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>To be deleted for good: {0}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tritalk stops its server, deletes these and quits. The program itself with its models stays, and so do files you exported or backed up elsewhere, images in Docker, and whatever else is in these folders. Files are removed, not overwritten.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Also {0} ({1})</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Type “{0}” to confirm:</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
-    </message>
-    <message>
-        <source>Delete and quit</source>
-        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1070,19 +746,19 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>MessageActions</name>
     <message>
         <source>You are editing an earlier message; sending it begins another version.</source>
-        <translation type="unfinished">正在修改之前的消息，发送后会另起一个版本。</translation>
+        <translation>正在修改之前的消息，发送后会另起一个版本。</translation>
     </message>
     <message>
         <source>Your message will follow the reply you chose; what follows it now is kept as another version.</source>
-        <translation type="unfinished"></translation>
+        <translation>你的消息将接在所选回复之后；原来的后续会作为另一个版本保留。</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Esc</source>
-        <translation type="unfinished">Esc 键</translation>
+        <translation>Esc 键</translation>
     </message>
 </context>
 <context>
@@ -1154,11 +830,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>You</source>
         <extracomment>Something is to be done with a message: the action&apos;s name, the row. Among the alternatives of the token that is explained: another is looked at, one is taken. What a screen reader was given of this view.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>你</translation>
     </message>
     <message>
         <source>{0}: {1}</source>
-        <translation type="unfinished"></translation>
+        <translation>{0}：{1}</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -1174,7 +850,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Regenerate the reply</source>
-        <translation type="unfinished">重新生成回复</translation>
+        <translation>重新生成回复</translation>
     </message>
     <message>
         <source>Regenerate</source>
@@ -1186,7 +862,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Branch from here</source>
-        <translation type="unfinished"></translation>
+        <translation>从这里另起分支</translation>
     </message>
     <message>
         <source>Previous version</source>
@@ -1202,11 +878,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Del</source>
-        <translation type="unfinished">Delete 键</translation>
+        <translation>Del</translation>
     </message>
     <message>
         <source>Next unsure passage</source>
-        <translation type="unfinished">下一处低置信内容</translation>
+        <translation>下一处没把握的地方</translation>
     </message>
     <message>
         <source>Select all</source>
@@ -1314,36 +990,36 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>PersonaCard</name>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>Which of the chat models that the server has answers here</source>
-        <translation type="unfinished"></translation>
+        <translation>由服务器上的哪个对话模型来回复</translation>
     </message>
     <message>
         <source>Persona</source>
-        <translation type="unfinished"></translation>
+        <translation>人设</translation>
     </message>
     <message>
         <source>One line a turn, yours first</source>
-        <translation type="unfinished"></translation>
+        <translation>一行一句，先写你说的话</translation>
     </message>
     <message>
         <source>An opening that stands before every message of this conversation and never drops out. Chat models of this kind know turns only: your first line, the answer to it, and so on; a missing last answer is added. The small model that comes with Tritalk follows no instructions and keeps no role; at most it picks up words and tone.</source>
-        <translation type="unfinished"></translation>
+        <translation>一段始终放在本对话每条消息之前、不会被挤出的开场白。这类对话模型只认识一问一答：第一行是你说的话，第二行是它的回答，依此类推；缺少的最后一句回答会自动补上。Tritalk 自带的小模型不会听从指令，也守不住角色，最多沿用其中的字词和语气。</translation>
     </message>
     <message>
         <source>{0} (not served)</source>
-        <translation type="unfinished"></translation>
+        <translation>{0}（未提供）</translation>
     </message>
     <message>
         <source>{0} ({1})</source>
-        <translation type="unfinished"></translation>
+        <translation>{0}（{1}）</translation>
     </message>
     <message numerus="yes">
         <source>%n turn(s) before every message</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>每条消息之前有 %n 句</numerusform>
         </translation>
     </message>
 </context>
@@ -1494,18 +1170,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
-    <name>Reader</name>
-    <message>
-        <source>Close</source>
-        <translation type="unfinished">关闭</translation>
-    </message>
-</context>
-<context>
     <name>ReplyRuns</name>
     <message>
         <source>Stopped before the reply began.</source>
         <extracomment>Whether ``asked`` was sent for this run, so that its text goes back if no reply comes. How many tokens the reply had before. A reply has ended, with its figures or an error; it is kept already. No token came: the run, and the sentence that says why.</extracomment>
-        <translation type="unfinished">已在回复开始前停止。</translation>
+        <translation>已在回复开始前停止。</translation>
     </message>
 </context>
 <context>
@@ -1693,17 +1362,17 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message numerus="yes">
         <source>%n token(s)</source>
         <extracomment>The vocabulary&apos;s size and the context bound two of them; these hold until the server has told those of its model. What a preset sets; the rest (length, seed, history) stays as the person has it.</extracomment>
-        <translation type="unfinished">
+        <translation>
             <numerusform>%n 字</numerusform>
         </translation>
     </message>
     <message>
         <source>0 to {0}. Only so many of the likeliest tokens are drawn from; 0 is off.</source>
-        <translation type="unfinished"></translation>
+        <translation>0 到 {0}。只在这么多个最可能的字里抽取；0 为关闭。</translation>
     </message>
     <message>
         <source>1 to {0} tokens. A reply that is cut off can be continued.</source>
-        <translation type="unfinished"></translation>
+        <translation>1 到 {0} 字。被截断的回复可以继续。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -1855,13 +1524,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Copied</source>
         <translation>已复制</translation>
-    </message>
-</context>
-<context>
-    <name>ServerSection</name>
-    <message>
-        <source>Server</source>
-        <translation type="unfinished">服务器</translation>
     </message>
 </context>
 <context>
@@ -2081,17 +1743,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
-    <name>SettingsDialog</name>
-    <message>
-        <source>Settings</source>
-        <translation type="unfinished">设置</translation>
-    </message>
-    <message>
-        <source>Sections</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>ShortcutSheet</name>
     <message>
         <source>Keyboard shortcuts</source>
@@ -2295,100 +1946,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
-    <name>TraySection</name>
-    <message>
-        <source>Tray and notifications</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>This desktop shows no tray, so closing quits.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tray</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Notifications</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Closing</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The icon&apos;s menu brings the window back, or quits.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Keep running in the tray when the window is closed</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>When done</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Only while the window is not in use.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tell me when a long reply or a file of addresses has ended</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>UpdatesSection</name>
-    <message>
-        <source>Updates</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Asking…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Version {0} is there; this is {1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No newer version than {0} was found on {1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Check</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Off until you switch it on. It only tells; nothing is downloaded.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Look for a newer version once a day</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation type="unfinished">地址</translation>
-    </message>
-    <message>
-        <source>The list of releases as JSON; it may be one of your own.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Check now</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Open its page</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Nothing is sent but the request itself: no version, no system, no identifier. Without a network nothing is said.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>commands</name>
     <message>
         <source>Window</source>
@@ -2422,10 +1979,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Keyboard shortcuts</source>
         <translation>键盘快捷键</translation>
-    </message>
-    <message>
-        <source>Settings</source>
-        <translation type="unfinished">设置</translation>
     </message>
     <message>
         <source>Go to the chat</source>
@@ -2524,36 +2077,12 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>解析剪贴板中的地址</translation>
     </message>
     <message>
-        <source>Open a file of addresses</source>
-        <translation>打开地址文件</translation>
-    </message>
-    <message>
-        <source>Search the results</source>
-        <translation>搜索结果</translation>
-    </message>
-    <message>
         <source>Start the server</source>
         <translation>启动服务器</translation>
     </message>
     <message>
         <source>Stop the server</source>
         <translation>停止服务器</translation>
-    </message>
-    <message>
-        <source>Search the log</source>
-        <translation>搜索日志</translation>
-    </message>
-    <message>
-        <source>Larger text</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Smaller text</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Text at its normal size</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Light theme</source>
@@ -2676,37 +2205,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>nothing to check</source>
         <translation>无需核对</translation>
-    </message>
-</context>
-<context>
-    <name>inventory</name>
-    <message>
-        <source>conversations</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>address files in work</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>backups made before restoring</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>settings</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>logs</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>what the server works on</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>models added by you</source>
-        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
