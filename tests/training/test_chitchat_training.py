@@ -153,6 +153,34 @@ def test_the_command_fine_tunes_a_model_on_own_dialogues(tmp_path: Path) -> None
     assert replies(out / "model", [["你好"]])[0]
 
 
+@pytest.mark.parametrize("speakers", [True, False], ids=["cdial", "gpt2-chitchat"])
+def test_imported_models_of_either_layout_are_fine_tuned(tmp_path: Path, speakers: bool) -> None:
+    import transformers
+
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(c for c in TOY if c > "~")]
+    if speakers:
+        tokens += ["[speaker1]", "[speaker2]"]
+    start = tmp_path / "start"
+    torch.manual_seed(2)
+    sizes = {"vocab_size": len(tokens), "n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 96}
+    if speakers:
+        config = transformers.OpenAIGPTConfig(**sizes)
+        transformers.OpenAIGPTLMHeadModel(config).save_pretrained(start)
+    else:
+        transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes)).save_pretrained(start)
+    (start / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
+    trainer = _trainer(_settings(tmp_path, "run", start=start, steps=80, dropout=0.0))
+    before = _loss(trainer)
+    trainer.run()
+    assert _loss(trainer) < before / 4
+    trainer.export(tmp_path / "model")
+    difference = check_folder(tmp_path / "model", "下雨了")
+    assert difference is not None
+    assert difference < 1e-4
+    greedy = SamplingParameters(temperature=0.0, max_tokens=20, logprobs=0)
+    assert replies(tmp_path / "model", [["困了"]], greedy) == ["早点睡。"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
