@@ -147,6 +147,26 @@ def test_a_window_keeps_whole_turns_within_the_context() -> None:
     assert len(window.ids) == 1 + 2 * 201
 
 
+def test_blanked_characters_are_still_targets() -> None:
+    dialogue = Dialogue(("今天下雨了" * 4, "记得带一把伞" * 4), EXCHANGES, "x")
+    plain = WindowMaker(LAYOUT, frozenset(), Exclusion([])).make(dialogue, Random(1), noise=False)
+    assert plain is not None
+    maker = WindowMaker(LAYOUT, frozenset(), Exclusion([]), blank=0.4)
+    blanked = [
+        window
+        for window in (maker.make(dialogue, Random(seed)) for seed in range(60))
+        if window is not None and len(window.ids) == len(plain.ids)  # not varied otherwise
+    ]
+    assert len(blanked) > 20
+    reply = [i for i, weight in enumerate(plain.weights) if weight == 1.0][1:]
+    hidden = 0
+    for window in blanked:
+        assert window.targets[-len(reply) :] == plain.targets[-len(reply) :]
+        assert LAYOUT.unk not in window.targets
+        hidden += sum(window.ids[i] == LAYOUT.unk for i in reply)
+    assert hidden / (len(reply) * len(blanked)) == pytest.approx(0.4, abs=0.07)
+
+
 def test_long_turns_become_chat() -> None:
     message = "我和室友因为打扫卫生吵架了。她总是说我不倒垃圾，可是我每次都倒了，她根本没有看到。"
     reply = (

@@ -76,11 +76,12 @@ def parser() -> argparse.ArgumentParser:
     add("--minutes", type=float, help="how long to train (default: 60)")
     add("--steps", type=int, help="how many steps to train instead")
     add("--tokens", type=int, default=4096, help="tokens of a step")
-    add("--share-exchanges", type=float, default=0.45, help="of all reply tokens")
+    add("--share-exchanges", type=float, default=0.35, help="of all reply tokens")
     add("--share-small-talk", type=float, default=0.06, help="of all reply tokens")
     add("--held-out", type=float, default=0.04, help="share of the exchanges that are held out")
     add("--join", type=float, default=0.1, help="share of exchanges that follow another one")
-    add("--dropout", type=float, default=0.1)
+    add("--blank", type=float, default=0.1, help="share of characters hidden from the network")
+    add("--dropout", type=float, default=0.2)
     add("--muon-rate", type=float, default=0.01, help="learning rate of the matrices")
     add("--adam-rate", type=float, default=0.0015, help="learning rate of everything else")
     add("--warmup", type=int, default=50, help="steps")
@@ -110,6 +111,7 @@ def _settings(args: argparse.Namespace) -> Settings:
         share_small_talk=args.share_small_talk,
         held_out=args.held_out,
         join=args.join,
+        blank=args.blank,
         dropout=args.dropout,
         muon_rate=args.muon_rate,
         adam_rate=args.adam_rate,

@@ -54,11 +54,12 @@ class Settings:
     steps: int | None = None
     minutes: float | None = None
     tokens: int = 4096
-    share_exchanges: float = 0.45
+    share_exchanges: float = 0.35
     share_small_talk: float = 0.06
     held_out: float = 0.04
     join: float = 0.1
-    dropout: float = 0.1
+    blank: float = 0.1
+    dropout: float = 0.2
     muon_rate: float = 0.01
     adam_rate: float = 0.0015
     warmup: int = 50
@@ -141,7 +142,12 @@ class Trainer:
         sample += [t for d in corpus.train[EXCHANGES] for t in d.turns]
         openings = [*corpus.train[SMALL_TALK], *corpus.train[EXCHANGES]]
         maker = WindowMaker(
-            self.layout, common_bigrams(sample, 400), exclusion, openings, settings.join
+            self.layout,
+            common_bigrams(sample, 400),
+            exclusion,
+            openings,
+            settings.join,
+            settings.blank,
         )
         self.mixture = Mixture(corpus.train, self._shares(), maker, settings.seed)
         self.windows: dict[str, list[Window]] = {

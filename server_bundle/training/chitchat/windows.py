@@ -8,7 +8,7 @@ objective as a sample for every reply, and no context is computed twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from server_bundle.chitchat.prompt import PromptLayout
@@ -91,6 +91,9 @@ class WindowMaker:
         exclusion: texts that no user turn may be, not even after it was cut.
         openings: short dialogues of which one now and then stands before an exchange, as people
             change the subject; ``join`` is how often.
+        blank: share of the characters of replies that the network does not see while it learns
+            what follows them (user turns: a quarter of that), in short dialogues. It must look at
+            the message instead of reciting (word dropout, Bowman et al. 2016, arXiv:1511.06349).
     """
 
     def __init__(
@@ -100,12 +103,14 @@ class WindowMaker:
         exclusion: Exclusion,
         openings: Sequence[Dialogue] = (),
         join: float = 0.0,
+        blank: float = 0.0,
     ) -> None:
         self._layout = layout
         self._common = common
         self._exclusion = exclusion
         self._openings = openings
         self._join = join
+        self._blank = blank
 
     def make(self, dialogue: Dialogue, random: Random, *, noise: bool = True) -> Window | None:
         """A window, or None when nothing of the dialogue is worth a loss."""
@@ -119,7 +124,20 @@ class WindowMaker:
                 turns = [*first, *turns]
             if any(self._exclusion.matches(turn) for turn in turns[::2]):
                 return None
-        return encode_window(self._layout, turns)
+        window = encode_window(self._layout, turns)
+        return self._blanked(window, random) if noise and self._blank else window
+
+    def _blanked(self, window: Window, random: Random) -> Window:
+        """``[UNK]`` in place of some characters; the targets stay."""
+        layout = self._layout
+        special = {layout.cls, layout.sep, *(layout.speakers or ())}
+        ids = list(window.ids)
+        for i in range(1, len(ids)):
+            bot = window.weights[i] == 1.0
+            share = self._blank if bot else self._blank / 4
+            if ids[i] not in special and random.random() < share:
+                ids[i] = layout.unk
+        return replace(window, ids=ids)
 
     def _long(self, dialogue: Dialogue, random: Random) -> Window | None:
         pairs = len(dialogue.turns) // 2
