@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -22,6 +21,7 @@ from desktop.ui.address_file_job import FileJob, Stage
 from desktop.ui.address_file_model import ResultModel
 from desktop.ui.address_file_table import ResultTable
 from desktop.ui.controls import fit_segments, label
+from desktop.ui.shortcuts import bind
 from desktop.ui.words import error_words
 
 #: What the buttons show, in their order.
@@ -93,9 +93,7 @@ class ResultsCard(QFrame):
         self.model.failed.connect(self._show_error)
         self.model.reordered.connect(self._enable)
         job.changed.connect(self._job_changed)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(self.search.setFocus)
+        bind(self, {"search_results": self.search.setFocus})
         self.retranslate()
         self._enable()
 

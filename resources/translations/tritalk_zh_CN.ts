@@ -2,6 +2,37 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en_US">
 <context>
+    <name>AboutSection</name>
+    <message>
+        <source>About</source>
+        <translation>关于</translation>
+    </message>
+    <message>
+        <source>Version {0}. Apache-2.0. Everything runs on your own machine.</source>
+        <translation>版本 {0}，Apache-2.0 许可。一切都在你自己的电脑上运行。</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Model cards</source>
+        <translation>模型说明</translation>
+    </message>
+    <message>
+        <source>What the model was made of, and what it is worth</source>
+        <translation>模型由什么训练而成，效果如何</translation>
+    </message>
+    <message>
+        <source>Components and their licences</source>
+        <translation>组件及其许可证</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+</context>
+<context>
     <name>AddressPage</name>
     <message>
         <source>Addresses</source>
@@ -45,7 +76,87 @@
     </message>
 </context>
 <context>
+    <name>AppearanceSection</name>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Follow the system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation>主题</translation>
+    </message>
+    <message>
+        <source>Light or dark; the system&apos;s choice is followed as it changes.</source>
+        <translation>浅色或深色；跟随系统时，系统一变就变。</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Of the window; what the models understand does not depend on it.</source>
+        <translation>只影响界面，不影响模型懂什么。</translation>
+    </message>
+    <message>
+        <source>Font size</source>
+        <translation>字号</translation>
+    </message>
+    <message>
+        <source>80 to 200 %. Ctrl++ and Ctrl+- change it anywhere.</source>
+        <translation>80% 到 200%。随处可按 Ctrl++ 和 Ctrl+- 调整。</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>标准</translation>
+    </message>
+    <message>
+        <source>Back to 100 %</source>
+        <translation>恢复到 100%</translation>
+    </message>
+    <message>
+        <source>Text will be this large.</source>
+        <translation>文字将是这样的大小。</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
+    <message>
+        <source>A newer Tritalk is there</source>
+        <extracomment>What became of the data, where the person had them deleted.</extracomment>
+        <translation>Tritalk 有新版本</translation>
+    </message>
+    <message>
+        <source>Version {0}</source>
+        <translation>版本 {0}</translation>
+    </message>
+    <message>
+        <source>All of it was deleted.</source>
+        <translation>数据已全部删除。</translation>
+    </message>
+    <message>
+        <source>Not everything could be deleted.</source>
+        <translation>有些数据未能删除。</translation>
+    </message>
+    <message>
+        <source>{0}: {1} rows, {2} to check, {3} failed</source>
+        <translation>{0}：共 {1} 行，{2} 行待核对，{3} 行失败</translation>
+    </message>
+    <message>
+        <source>The file of addresses is done</source>
+        <translation>地址文件已处理完</translation>
+    </message>
     <message>
         <source>The reply is there</source>
         <translation>回复已完成</translation>
@@ -53,6 +164,21 @@
     <message>
         <source>The reply broke off</source>
         <translation>回复中断了</translation>
+    </message>
+</context>
+<context>
+    <name>BackupJob</name>
+    <message>
+        <source>Backed up to {0}</source>
+        <translation>已备份到 {0}</translation>
+    </message>
+    <message>
+        <source>A reply is streaming; restore when it has ended.</source>
+        <translation>回复还在生成，请等它结束后再恢复。</translation>
+    </message>
+    <message>
+        <source>Restored. What was here before is in {0}</source>
+        <translation>已恢复。原有的数据保存在 {0}</translation>
     </message>
 </context>
 <context>
@@ -191,6 +317,93 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>ChatSection</name>
+    <message>
+        <source>Chat</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Send with</source>
+        <translation>发送键</translation>
+    </message>
+    <message>
+        <source>While an input method composes, Enter never sends.</source>
+        <translation>输入法组字时，回车不会发送。</translation>
+    </message>
+    <message>
+        <source>Enter; Shift+Enter breaks the line</source>
+        <translation>Enter 发送，Shift+Enter 换行</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter; Enter breaks the line</source>
+        <translation>Ctrl+Enter 发送，Enter 换行</translation>
+    </message>
+    <message>
+        <source>Colours</source>
+        <translation>着色</translation>
+    </message>
+    <message>
+        <source>What the tokens of replies are tinted by.</source>
+        <translation>回复中的字按什么着色。</translation>
+    </message>
+    <message>
+        <source>Probability</source>
+        <translation>概率</translation>
+    </message>
+    <message>
+        <source>Perplexity</source>
+        <translation>困惑度</translation>
+    </message>
+    <message>
+        <source>No colours</source>
+        <translation>不着色</translation>
+    </message>
+    <message>
+        <source>New conversations</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Begin with</source>
+        <translation>初始采样</translation>
+    </message>
+    <message>
+        <source>Each conversation keeps its own values once it has begun.</source>
+        <translation>对话开始后，各自保留自己的设置。</translation>
+    </message>
+    <message>
+        <source>The sampling of the conversation before</source>
+        <translation>沿用上一个对话的采样</translation>
+    </message>
+    <message>
+        <source>Steady</source>
+        <translation>稳重</translation>
+    </message>
+    <message>
+        <source>Natural</source>
+        <translation>自然</translation>
+    </message>
+    <message>
+        <source>Lively</source>
+        <translation>活泼</translation>
+    </message>
+    <message>
+        <source>Sampling of your own</source>
+        <translation>自定义采样</translation>
+    </message>
+    <message>
+        <source>Take over from the conversation on screen</source>
+        <translation>采用当前对话的设置</translation>
+    </message>
+    <message>
+        <source>All values of its sampling panel, for every conversation begun from now on</source>
+        <translation>以后新建的对话都采用它采样面板里的所有值</translation>
+    </message>
+</context>
+<context>
     <name>CommandPalette</name>
     <message>
         <source>What do you want to do?</source>
@@ -211,6 +424,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
 </context>
 <context>
     <name>Composer</name>
+    <message>
+        <source>Say something…   Ctrl+Enter sends, Enter breaks the line</source>
+        <extracomment>Ctrl+Enter sends and Enter breaks the line, rather than the other way round.</extracomment>
+        <translation>说点什么…   Ctrl+Enter 发送，Enter 换行</translation>
+    </message>
     <message>
         <source>Say something…   Enter sends, Shift+Enter breaks the line</source>
         <translation>说点什么…   Enter 发送，Shift+Enter 换行</translation>
@@ -450,6 +668,120 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Type an address first.</source>
         <translation>请先输入地址。</translation>
+    </message>
+</context>
+<context>
+    <name>DataSection</name>
+    <message>
+        <source>Data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>in all</source>
+        <translation>合计</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>数据文件夹</translation>
+    </message>
+    <message>
+        <source>Open folder</source>
+        <translation>打开文件夹</translation>
+    </message>
+    <message>
+        <source>Backup</source>
+        <translation>备份</translation>
+    </message>
+    <message>
+        <source>One file with all conversations, address files with their corrections, and settings; without the token of a remote server. It is not encrypted.</source>
+        <translation>把所有对话、地址文件及其更正、设置存为一个文件；不含远程服务器的令牌。文件未加密。</translation>
+    </message>
+    <message>
+        <source>Back up…</source>
+        <translation>备份…</translation>
+    </message>
+    <message>
+        <source>Restore…</source>
+        <translation>恢复…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Conversations, address files, settings, caches and logs, for good.</source>
+        <translation>永久删除对话、地址文件、设置、缓存和日志。</translation>
+    </message>
+    <message>
+        <source>Delete all data…</source>
+        <translation>删除所有数据…</translation>
+    </message>
+    <message>
+        <source>No file manager could be opened for {0}</source>
+        <translation>无法用文件管理器打开 {0}</translation>
+    </message>
+    <message>
+        <source>Back up to</source>
+        <translation>备份到</translation>
+    </message>
+    <message>
+        <source>Backups (*.zip)</source>
+        <translation>备份文件 (*.zip)</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Restore the backup of {0}?</source>
+        <translation>恢复 {0} 的备份？</translation>
+    </message>
+    <message>
+        <source>Conversations: {0}, messages: {1}, address files: {2}. What is here now is backed up into the data folder first, then replaced.</source>
+        <translation>其中有 {0} 个对话、{1} 条消息、{2} 个地址文件。现有的数据会先备份到数据文件夹，再被替换。</translation>
+    </message>
+</context>
+<context>
+    <name>DeleteDialog</name>
+    <message>
+        <source>Delete all data</source>
+        <translation>删除所有数据</translation>
+    </message>
+    <message>
+        <source>delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>、</translation>
+    </message>
+    <message>
+        <source>To be deleted for good: {0}.</source>
+        <translation>将永久删除：{0}。</translation>
+    </message>
+    <message>
+        <source>Tritalk stops its server, deletes these and quits. The program itself with its models stays, and so do files you exported or backed up elsewhere, images in Docker, and whatever else is in these folders. Files are removed, not overwritten.</source>
+        <translation>Tritalk 会停止服务器，删除以上数据，然后退出。程序本身及其自带的模型、你导出或备份到别处的文件、Docker 中的镜像，以及这些文件夹里的其他东西都会保留。文件只是删除，不会被覆写。</translation>
+    </message>
+    <message>
+        <source>Also {0} ({1})</source>
+        <translation>同时删除{0}（{1}）</translation>
+    </message>
+    <message>
+        <source>Type “{0}” to confirm:</source>
+        <translation>请输入“{0}”以确认：</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete and quit</source>
+        <translation>删除并退出</translation>
     </message>
 </context>
 <context>
@@ -1170,6 +1502,13 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>Reader</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
     <name>ReplyRuns</name>
     <message>
         <source>Stopped before the reply began.</source>
@@ -1527,6 +1866,13 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>ServerSection</name>
+    <message>
+        <source>Server</source>
+        <translation>服务器</translation>
+    </message>
+</context>
+<context>
     <name>ServerSettingsForm</name>
     <message>
         <source>The settings cannot be saved: {0}</source>
@@ -1743,6 +2089,17 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Sections</source>
+        <translation>分类</translation>
+    </message>
+</context>
+<context>
     <name>ShortcutSheet</name>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1946,6 +2303,100 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
 </context>
 <context>
+    <name>TraySection</name>
+    <message>
+        <source>Tray and notifications</source>
+        <translation>托盘与通知</translation>
+    </message>
+    <message>
+        <source>The icon&apos;s menu brings the window back, or quits.</source>
+        <translation>托盘图标的菜单可以重新打开窗口，或退出。</translation>
+    </message>
+    <message>
+        <source>This desktop shows no tray, so closing the window quits.</source>
+        <translation>此桌面没有托盘，关闭窗口即退出。</translation>
+    </message>
+    <message>
+        <source>Tray</source>
+        <translation>托盘</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>通知</translation>
+    </message>
+    <message>
+        <source>Closing</source>
+        <translation>关闭时</translation>
+    </message>
+    <message>
+        <source>Keep running in the tray when the window is closed</source>
+        <translation>关闭窗口后继续在托盘中运行</translation>
+    </message>
+    <message>
+        <source>When done</source>
+        <translation>完成时</translation>
+    </message>
+    <message>
+        <source>Only while the window is not in use.</source>
+        <translation>只在窗口未使用时通知。</translation>
+    </message>
+    <message>
+        <source>Tell me when a long reply or a file of addresses has ended</source>
+        <translation>较长的回复或地址文件处理完后通知我</translation>
+    </message>
+</context>
+<context>
+    <name>UpdatesSection</name>
+    <message>
+        <source>Updates</source>
+        <translation>更新</translation>
+    </message>
+    <message>
+        <source>Asking…</source>
+        <translation>正在查询…</translation>
+    </message>
+    <message>
+        <source>Version {0} is there; this is {1}.</source>
+        <translation>已有版本 {0}，当前是 {1}。</translation>
+    </message>
+    <message>
+        <source>No newer version than {0} was found on {1}.</source>
+        <translation>{1} 查询时，没有比 {0} 更新的版本。</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>检查</translation>
+    </message>
+    <message>
+        <source>Off until you switch it on. It only tells; nothing is downloaded.</source>
+        <translation>默认关闭。只提示，不下载任何东西。</translation>
+    </message>
+    <message>
+        <source>Look for a newer version once a day</source>
+        <translation>每天查询一次是否有新版本</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>The list of releases as JSON; it may be one of your own.</source>
+        <translation>JSON 格式的版本列表，也可以用你自己的。</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <translation>立即检查</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>打开发布页</translation>
+    </message>
+    <message>
+        <source>Nothing is sent but the request itself: no version, no system, no identifier. Without a network nothing is said.</source>
+        <translation>除请求本身外不发送任何信息：没有版本号，没有系统信息，没有标识。没有网络时不会打扰你。</translation>
+    </message>
+</context>
+<context>
     <name>commands</name>
     <message>
         <source>Window</source>
@@ -1979,6 +2430,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Keyboard shortcuts</source>
         <translation>键盘快捷键</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
     </message>
     <message>
         <source>Go to the chat</source>
@@ -2077,12 +2532,36 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>解析剪贴板中的地址</translation>
     </message>
     <message>
+        <source>Open a file of addresses</source>
+        <translation>打开地址文件</translation>
+    </message>
+    <message>
+        <source>Search the results</source>
+        <translation>搜索结果</translation>
+    </message>
+    <message>
         <source>Start the server</source>
         <translation>启动服务器</translation>
     </message>
     <message>
         <source>Stop the server</source>
         <translation>停止服务器</translation>
+    </message>
+    <message>
+        <source>Search the log</source>
+        <translation>搜索日志</translation>
+    </message>
+    <message>
+        <source>Larger text</source>
+        <translation>放大文字</translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <translation>缩小文字</translation>
+    </message>
+    <message>
+        <source>Text at its normal size</source>
+        <translation>标准字号</translation>
     </message>
     <message>
         <source>Light theme</source>
@@ -2205,6 +2684,37 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>nothing to check</source>
         <translation>无需核对</translation>
+    </message>
+</context>
+<context>
+    <name>inventory</name>
+    <message>
+        <source>conversations</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>address files in work</source>
+        <translation>处理中的地址文件</translation>
+    </message>
+    <message>
+        <source>backups made before restoring</source>
+        <translation>恢复前自动做的备份</translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>logs</source>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>what the server works on</source>
+        <translation>服务器的工作文件</translation>
+    </message>
+    <message>
+        <source>models added by you</source>
+        <translation>你添加的模型</translation>
     </message>
 </context>
 <context>
@@ -2964,6 +3474,62 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>the file is damaged ({0})</source>
         <translation>文件已损坏（{0}）</translation>
+    </message>
+    <message>
+        <source>the file is no backup made by Tritalk</source>
+        <translation>该文件不是 Tritalk 的备份</translation>
+    </message>
+    <message>
+        <source>the backup was made by a newer Tritalk</source>
+        <translation>该备份由更新版本的 Tritalk 制作</translation>
+    </message>
+    <message>
+        <source>the backup is damaged ({0})</source>
+        <translation>备份已损坏（{0}）</translation>
+    </message>
+    <message>
+        <source>a file is missing or twice there</source>
+        <translation>缺少文件或文件重复</translation>
+    </message>
+    <message>
+        <source>{0} has another size</source>
+        <translation>{0} 的大小不符</translation>
+    </message>
+    <message>
+        <source>{0} has another checksum</source>
+        <translation>{0} 的校验和不符</translation>
+    </message>
+    <message>
+        <source>{0} has other tables</source>
+        <translation>{0} 的表结构不符</translation>
+    </message>
+    <message>
+        <source>the backup holds a file that does not belong there: {0}</source>
+        <translation>备份中有不该有的文件：{0}</translation>
+    </message>
+    <message>
+        <source>restoring takes {0} MiB; {1} MiB are free</source>
+        <translation>恢复需要 {0} MiB 空间，目前只剩 {1} MiB</translation>
+    </message>
+    <message>
+        <source>the address begins with https:// or http:// and names a server</source>
+        <translation>地址须以 https:// 或 http:// 开头，并写明服务器</translation>
+    </message>
+    <message>
+        <source>the address holds no name and no password</source>
+        <translation>地址中不能有用户名或密码</translation>
+    </message>
+    <message>
+        <source>{0} answered with status {1}</source>
+        <translation>{0} 返回状态 {1}</translation>
+    </message>
+    <message>
+        <source>{0} does not answer</source>
+        <translation>{0} 没有应答</translation>
+    </message>
+    <message>
+        <source>{0} answered something that is no list of releases</source>
+        <translation>{0} 返回的不是版本列表</translation>
     </message>
 </context>
 <context>
