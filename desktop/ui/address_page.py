@@ -9,8 +9,6 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
-    QKeySequence,
-    QShortcut,
 )
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -34,6 +32,7 @@ from desktop.ui.address_single import SingleAddress
 from desktop.ui.controls import fit_segments, frame, label
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.session import ServerSession
+from desktop.ui.shortcuts import bind
 from desktop.ui.words import error_words
 
 _SINGLE, _FILE = 0, 1
@@ -78,8 +77,7 @@ class AddressPage(QWidget):
         self.notice.closed.connect(self.above.hide)
         self.job.refused.connect(self._refused)
         self.job.changed.connect(self._job_changed)
-        open_shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Open), self)
-        open_shortcut.activated.connect(self._choose_file)
+        bind(self, {"open_file": self._choose_file})
         self.retranslate()
         self.show_mode(_SINGLE)
         session.background.run(lambda task: _unfinished(), succeeded=self._offer)

@@ -21,6 +21,7 @@ from desktop.store.records import ChatSettings
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
 from desktop.ui import window_state
+from desktop.ui.address_file_job import FileFinished
 from desktop.ui.archive import Archive
 from desktop.ui.collector import GarbageCollector
 from desktop.ui.command_palette import CommandPalette
@@ -88,6 +89,8 @@ class Application(QObject):
         self.onboarding.ended.connect(self._welcomed)
         conversation.working_changed.connect(self._working_changed)
         conversation.reply_ended.connect(self._reply_ended)
+        self.window.address.job.busy_changed.connect(self._file_busy_changed)
+        self.window.address.job.finished.connect(self._file_finished)
         add_commands(self)
         rail = self.window.rail
         rail.theme_actions[self.theme.choice].setChecked(True)
@@ -177,6 +180,19 @@ class Application(QObject):
     @Slot(bool)
     def _working_changed(self, working: bool) -> None:
         self.tray.set_busy("replies", working)
+
+    @Slot(bool)
+    def _file_busy_changed(self, busy: bool) -> None:
+        self.tray.set_busy("file", busy)
+
+    @Slot(object)
+    def _file_finished(self, file: FileFinished) -> None:
+        words = self.tr("{0}: {1} rows, {2} to check, {3} failed")
+        self.notify_finished(
+            self.tr("The file of addresses is done"),
+            words.format(file.name, f"{file.total:,}", f"{file.check:,}", f"{file.failed:,}"),
+            lambda: self.window.carry_out("address_page"),
+        )
 
     @Slot(object, object, float)
     def _reply_ended(self, conversation: int, message: Message, seconds: float) -> None:

@@ -35,6 +35,10 @@ def add_commands(app: Application) -> None:
         Command(window, name, rail.theme_actions[choice].trigger)
     for name, choice in (("system_language", "system"), ("chinese", "zh"), ("english", "en")):
         Command(window, name, rail.language_actions[choice].trigger)
-    Command(window, "palette", app.palette.open)
-    Command(window, "sheet", app.sheet.show_sheet)
-    Command(window, "welcome", app.onboarding.begin)
+    rail.add_to_menu(
+        [
+            Command(window, "palette", app.palette.open),
+            Command(window, "sheet", app.sheet.show_sheet),
+            Command(window, "welcome", app.onboarding.begin),
+        ]
+    )

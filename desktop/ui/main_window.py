@@ -87,6 +87,11 @@ class Rail(QFrame):
         group.triggered.connect(lambda action: chosen.emit(action.data()))
         return actions
 
+    def add_to_menu(self, actions: list[QAction]) -> None:
+        """Offer more below the choices."""
+        self.menu.addSeparator()
+        self.menu.addActions(actions)
+
     def select(self, page: int) -> None:
         self._group.button(page).setChecked(True)
 
@@ -187,7 +192,16 @@ class MainWindow(QMainWindow):
     def carry_out(self, name: str) -> None:
         """Do what a command of the catalogue names, on the page that it belongs to."""
         command = next(each for each in commands(self) if each.objectName() == name)
-        page = self.pages.indexOf(command.owner)
-        if page >= 0 and page != self.pages.currentIndex():
-            self.show_page(page)
+        for number in range(self.pages.count()):
+            page = self.pages.widget(number)
+            assert page is not None
+            inside = command.owner is page or page.isAncestorOf(command.owner)
+            if inside and number != self.pages.currentIndex():
+                self.show_page(number)
         command.trigger()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            for command in commands(self):
+                command.retranslate()

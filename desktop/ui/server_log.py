@@ -10,8 +10,6 @@ from PySide6.QtGui import (
     QFont,
     QGuiApplication,
     QHideEvent,
-    QKeySequence,
-    QShortcut,
     QShowEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
@@ -34,6 +32,7 @@ from desktop.launchers.log_reader import Level, LogLine, LogReader, level_of
 from desktop.ui import theme
 from desktop.ui.controls import label
 from desktop.ui.session import ServerSession
+from desktop.ui.shortcuts import bind
 from desktop.ui.tasks import Task
 from desktop.ui.words import error_words
 
@@ -118,8 +117,7 @@ class LogView(QFrame):
         bar = self.text.verticalScrollBar()
         bar.actionTriggered.connect(lambda: QTimer.singleShot(0, self, self._scrolled))
         self.text.viewport().installEventFilter(self)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.activated.connect(self.search.setFocus)
+        bind(self, {"search_log": self.search.setFocus})
         self.setFocusProxy(self.search)
         self.retranslate()
 

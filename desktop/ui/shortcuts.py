@@ -84,8 +84,15 @@ CATALOGUE: dict[str, Entry] = {
     "parse_clipboard": Entry(
         "addresses", "Ctrl+Shift+A", QT_TRANSLATE_NOOP("commands", "Parse the clipboard")
     ),
+    "open_file": Entry(
+        "addresses", "Ctrl+O", QT_TRANSLATE_NOOP("commands", "Open a file of addresses")
+    ),
+    "search_results": Entry(
+        "addresses", "Ctrl+F", QT_TRANSLATE_NOOP("commands", "Search the results")
+    ),
     "start_server": Entry("server", "", QT_TRANSLATE_NOOP("commands", "Start the server")),
     "stop_server": Entry("server", "", QT_TRANSLATE_NOOP("commands", "Stop the server")),
+    "search_log": Entry("server", "Ctrl+F", QT_TRANSLATE_NOOP("commands", "Search the log")),
     "light": Entry("appearance", "", QT_TRANSLATE_NOOP("commands", "Light theme")),
     "dark": Entry("appearance", "", QT_TRANSLATE_NOOP("commands", "Dark theme")),
     "system_theme": Entry(
@@ -123,7 +130,11 @@ class Command(QAction):
         self._available = available
         self.setShortcuts([QKeySequence(each) for each in self.entry.keys.split()])
         self.triggered.connect(self._carry_out)
+        self.retranslate()
         owner.addAction(self)
+
+    def retranslate(self) -> None:
+        self.setText(self.words())
 
     def available(self) -> bool:
         return self._available is None or self._available()

@@ -66,7 +66,7 @@ class Tray(QObject):
     ) -> None:
         super().__init__(parent)
         self._window = window
-        self._session = session
+        self._status = session.status
         self._settings = settings
         self._busy: set[str] = set()
         self._clicked: Callable[[], object] | None = None
@@ -87,7 +87,7 @@ class Tray(QObject):
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._activated)
         self.icon.messageClicked.connect(self._message_clicked)
-        session.status_changed.connect(self._refresh)
+        session.status_changed.connect(self._status_changed)
         self._watch = QTimer(self, interval=_WATCH_MS)
         self._watch.timeout.connect(self._look_for_tray)
         window.installEventFilter(self)
@@ -104,16 +104,21 @@ class Tray(QObject):
 
     @property
     def state(self) -> TrayState:
-        return tray_state(self._session.status, bool(self._busy))
+        return tray_state(self._status, bool(self._busy))
 
     def set_busy(self, what: str, busy: bool) -> None:
         """Something is computed, or no longer: replies, an address file."""
         (self._busy.add if busy else self._busy.discard)(what)
         self._refresh()
 
+    @Slot(object)
+    def _status_changed(self, status: ServerStatus) -> None:
+        self._status = status
+        self._refresh()
+
     @Slot()
     def _refresh(self) -> None:
-        status, state = self._session.status, self.state
+        status, state = self._status, self.state
         if state is not self._shown:
             self._shown = state
             self.icon.setIcon(tray_icon(state))
@@ -252,7 +257,7 @@ class Tray(QObject):
         self._window.carry_out(name)
 
     def _start_or_stop(self) -> None:
-        ended = self._session.status.state in (ServerState.STOPPED, ServerState.FAILED)
+        ended = self._status.state in (ServerState.STOPPED, ServerState.FAILED)
         self._window.carry_out("start_server" if ended else "stop_server")
 
     def close(self) -> None:
@@ -261,4 +266,6 @@ class Tray(QObject):
         self._window.removeEventFilter(self)
         QCoreApplication.removePostedEvents(self)
         self.icon.hide()
+        # Now and here: Python might get rid of them on another thread.
+        self.icon.deleteLater()
         self.menu.deleteLater()

@@ -34,10 +34,15 @@ def found(one: Fake, typed: str) -> list[str]:
 
 def test_every_command_is_bound_and_keys_do_not_clash(one: Fake) -> None:
     assert [each.objectName() for each in commands(one.window)] == list(CATALOGUE)
-    keys = Counter(
-        sequence.toString() for each in commands(one.window) for sequence in each.shortcuts()
-    )
-    assert [key for key, count in keys.items() if count > 1] == []
+    pages = [one.window.pages.widget(number) for number in range(one.window.pages.count())]
+    for page in pages:  # those of other pages sleep meanwhile
+        awake = [
+            each
+            for each in commands(one.window)
+            if each.owner in (page, one.window) or page.isAncestorOf(each.owner)
+        ]
+        keys = Counter(keys.toString() for each in awake for keys in each.shortcuts())
+        assert [key for key, count in keys.items() if count > 1] == []
     assert all(QKeySequence(k).toString() for e in CATALOGUE.values() for k in e.keys.split())
 
 
@@ -122,6 +127,17 @@ def test_a_command_of_another_page_goes_there(qtbot: QtBot, one: Fake) -> None:
     )
     assert one.window.pages.currentIndex() == 0
     assert one.window.chat.panel.search.hasFocus()
+
+
+def test_the_menu_of_settings_offers_help(qtbot: QtBot, one: Fake) -> None:
+    actions = {a.objectName(): a for a in one.window.rail.menu.actions() if a.objectName()}
+    assert list(actions)[-3:] == ["palette", "sheet", "welcome"]
+    assert actions["sheet"].text() == "Keyboard shortcuts"
+    one.app.language.apply("zh")
+    QApplication.processEvents()
+    assert actions["sheet"].text() == "键盘快捷键"
+    actions["welcome"].trigger()
+    assert one.app.onboarding.isVisible()
 
 
 def test_the_sheet_tells_every_key(qtbot: QtBot, one: Fake) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -13,8 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSystemTrayIcon, QWidget
 from pytestqt.qtbot import QtBot
 
+from desktop.launchers import acquire
 from desktop.launchers.base import ServerState
 from desktop.ui import theme
+from desktop.ui.address_file_job import FileFinished
+from desktop.ui.application import Application
 from desktop.ui.tray import TrayState, tray_icon, tray_state
 from tests.ui import xserver
 from tests.ui.conftest import Fake
@@ -123,6 +127,42 @@ def test_the_icon_shows_each_state(qtbot: QtBot, one: Fake) -> None:
                 assert len(marks[first] ^ marks[second]) > 20, (first, second)
 
 
+@pytest.mark.triton
+def test_the_icon_follows_a_real_server(
+    qtbot: QtBot, host: subprocess.Popen[bytes], fresh_home: Path
+) -> None:
+    app = Application(["tritalk"], acquire=lambda: acquire("embedded"))
+    tray, conversation = app.tray, app.window.chat.conversation
+    try:
+        states = [tray.state]
+        tray.state_changed.connect(states.append)
+        app.window.setGeometry(0, 60, 1280, 700)
+        app.session.start()
+        qtbot.waitUntil(lambda: tray.state is TrayState.READY, timeout=120_000)
+        conversation.change_settings(
+            replace(
+                conversation.settings,
+                sampling=replace(conversation.settings.sampling, min_tokens=60, max_tokens=60),
+            )
+        )
+        conversation.send("今天好累啊")
+        qtbot.waitUntil(lambda: not conversation.busy, timeout=120_000)
+        tray.server_action.trigger()
+        qtbot.waitUntil(lambda: tray.state is TrayState.STOPPED, timeout=60_000)
+        # Stopping looks like starting: on its way.
+        assert states == [
+            TrayState.STARTING,
+            TrayState.READY,
+            TrayState.BUSY,
+            TrayState.READY,
+            TrayState.STARTING,
+            TrayState.STOPPED,
+        ]
+    finally:
+        app.close()
+        app.window.deleteLater()
+
+
 def shape(image: QImage) -> set[tuple[int, int]]:
     """Where something is drawn, whatever its colour."""
     return {
@@ -154,6 +194,23 @@ def test_a_click_hides_and_shows_the_window(qtbot: QtBot, one: Fake) -> None:
     QTest.mouseClick(tray_widget(), Qt.MouseButton.LeftButton)
     assert one.window.isVisible()
     qtbot.waitUntil(lambda: tray.show_action.text() == "Hide Tritalk")
+
+
+def test_a_file_is_busy_and_its_end_is_told(qtbot: QtBot, one: Fake) -> None:
+    job, tray = one.window.address.job, one.app.tray
+    job.busy_changed.emit(True)
+    assert tray.state is TrayState.BUSY
+    one.window.chat.conversation.send("一二三")
+    qtbot.waitUntil(lambda: not one.window.chat.conversation.busy)
+    assert tray.state is TrayState.BUSY  # the reply has ended, the file has not
+    one.window.hide()
+    qtbot.waitUntil(lambda: QGuiApplication.focusWindow() is None)
+    job.busy_changed.emit(False)
+    assert tray.state is TrayState.READY
+    job.finished.emit(FileFinished("客户.xlsx", 12345, 67, 8, 90.0))
+    qtbot.waitUntil(lambda: balloon() == "The file of addresses is done")
+    assert "客户.xlsx: 12,345 rows, 67 to check, 8 failed" in balloon_texts()
+    hide_balloon()
 
 
 def test_the_menu_opens_and_does_what_it_says(qtbot: QtBot, one: Fake) -> None:
@@ -199,7 +256,7 @@ def test_the_menu_opens_and_does_what_it_says(qtbot: QtBot, one: Fake) -> None:
     tray.server_action.trigger()
     qtbot.waitUntil(lambda: tray.state is TrayState.STOPPED)
     assert one.lease.closed
-    assert tray.server_action.text() == "Start the server"
+    qtbot.waitUntil(lambda: tray.server_action.text() == "Start the server")
     tray.server_action.trigger()
     qtbot.waitUntil(lambda: tray.state is TrayState.READY)
 
@@ -261,6 +318,15 @@ def balloon() -> str:
     return ""
 
 
+def balloon_texts() -> set[str]:
+    return {
+        label.text()
+        for widget in QApplication.topLevelWidgets()
+        if widget.metaObject().className() == "QBalloonTip"
+        for label in widget.findChildren(QLabel)
+    }
+
+
 def hide_balloon() -> None:
     for widget in QApplication.topLevelWidgets():
         if widget.metaObject().className() == "QBalloonTip":
@@ -288,7 +354,7 @@ def test_a_long_reply_that_ends_in_the_background_is_told(
     widget = next(
         w for w in QApplication.topLevelWidgets() if w.metaObject().className() == "QBalloonTip"
     )
-    assert "七八九十一二" in {each.text() for each in widget.findChildren(QLabel)}
+    assert "七八九十一二" in balloon_texts()
     QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
     assert one.window.isVisible()
     qtbot.waitUntil(lambda: conversation.id == first)
