@@ -103,19 +103,24 @@ def _paths(kind: Kind) -> Iterator[Path]:
             yield from _ended_launches(cache / "launches")
         case Kind.MODELS:
             yield from data.glob("models")
+            yield from cache.glob("downloads")
+
+
+def served() -> list[Path]:
+    """Repositories of launches whose server still runs."""
+    folder = paths.cache_dir() / "launches"
+    if not folder.is_dir():
+        return []
+    run = paths.runtime_dir()
+    return [each for each in folder.iterdir() if (run / each.name).exists()]
 
 
 def _ended_launches(folder: Path) -> Iterator[Path]:
     """Repositories of launches; one that a server started elsewhere still serves is not touched."""
-    if not folder.is_dir():
-        return
-    try:
-        run = paths.runtime_dir()
-    except paths.UnsafeFolder:
-        return
-    launches = list(folder.iterdir())
-    ended = [each for each in launches if not (run / each.name).exists()]
-    yield from ended if len(ended) < len(launches) else [folder]
+    if folder.is_dir():
+        running = served()
+        ended = [each for each in folder.iterdir() if each not in running]
+        yield from ended if running else [folder]
 
 
 def _size(path: Path) -> int:

@@ -114,10 +114,10 @@ def keep_present(preferences: Mapping[str, str]) -> Path:
     return target
 
 
-def put_back(checked: Checked) -> Settings:
-    """Files of addresses and settings; the store takes its database itself
-    (:meth:`desktop.store.database.Database.replace_with`). Files in work that the backup does not
-    have stay. The settings as they are then. Blocks.
+def put_back(checked: Checked, replace_store: Callable[[Path], object]) -> None:
+    """Replace what is here: the store's content first, through ``replace_store(path)``
+    (:meth:`desktop.store.database.Database.replace_with`), then files of addresses, then settings.
+    Files in work that the backup does not have stay. Blocks.
 
     Raises InvalidInput where a file is being worked on (nothing was changed then), TritalkError.
     """
@@ -129,16 +129,18 @@ def put_back(checked: Checked) -> Settings:
             if present.exists():
                 locks.enter_context(WorkFile(present, WorkFile.open(part).about).lock())
         try:
+            if checked.database is not None:
+                replace_store(checked.database)
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for part in parts:
                 for end in ("-wal", "-shm"):
                     (folder / f"{part.name}{end}").unlink(missing_ok=True)
                 part.replace(folder / part.name)
-            settings = _with_token(checked.settings)
-            stored.save(settings)
+            stored.save(_with_token(checked.settings))
         except OSError as error:
             raise TritalkError(f"{folder} cannot be written: {error.strerror}") from error
-    return settings
+        except sqlite3.OperationalError as error:  # a full disk
+            raise TritalkError(f"{paths.data_dir()} cannot be written: {error}") from error
 
 
 def _with_token(settings: Settings) -> Settings:

@@ -31,6 +31,12 @@ def add_commands(app: Application) -> None:
     Command(window, "start_server", session.start, ended)
     Command(window, "stop_server", session.stop, runs)
     Command(window, "tray", app.tray.toggle_close_to_tray, app.tray.available)
+    Command(window, "larger", lambda: app.change_font_size(1))
+    Command(window, "smaller", lambda: app.change_font_size(-1))
+    Command(window, "normal_size", lambda: app.set_font_size(100))
+    first = rail.menu.actions()[0]
+    rail.menu.insertAction(first, Command(window, "settings", app.open_settings))
+    rail.menu.insertSeparator(first)
     for name, choice in (("system_theme", "system"), ("light", "light"), ("dark", "dark")):
         Command(window, name, rail.theme_actions[choice].trigger)
     for name, choice in (("system_language", "system"), ("chinese", "zh"), ("english", "en")):

@@ -22,6 +22,8 @@ class MessageEdit(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preedit = ""
+        #: Ctrl+Enter sends and Enter breaks the line, rather than the other way round.
+        self.send_with_ctrl = False
         self.setTabChangesFocus(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(4)
@@ -38,11 +40,12 @@ class MessageEdit(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if enter and self.composing:
             # Some input methods pass on the Enter that confirms their candidate.
             event.accept()
-        elif enter and not shift:
+        elif enter and (ctrl or not (shift or self.send_with_ctrl)):
             event.accept()
             self.submitted.emit()
         else:
@@ -124,6 +127,10 @@ class Composer(QFrame):
             text = f"{text}\n{typed}"
         self.set_text(text)
 
+    def set_send_with_ctrl(self, wanted: bool) -> None:
+        self.edit.send_with_ctrl = wanted
+        self.retranslate()
+
     def set_busy(self, busy: bool) -> None:
         had_focus = self.send_button.hasFocus() or self.stop_button.hasFocus()
         self.stop_button.setVisible(busy)
@@ -133,7 +140,9 @@ class Composer(QFrame):
 
     def retranslate(self) -> None:
         self.edit.setPlaceholderText(
-            self.tr("Say something…   Enter sends, Shift+Enter breaks the line")
+            self.tr("Say something…   Ctrl+Enter sends, Enter breaks the line")
+            if self.edit.send_with_ctrl
+            else self.tr("Say something…   Enter sends, Shift+Enter breaks the line")
         )
         self.edit.setAccessibleName(self.tr("Message"))
         self.send_button.setText(self.tr("Send"))

@@ -49,6 +49,7 @@ class ShownConversation(QObject):
         self.title = ""
         self.draft = ""
         self.settings = DEFAULT_SETTINGS
+        self._begin_with: ChatSettings | None = None
         self.tree = MessageTree()
         self.transcript = Transcript(self)
         self.runs = ReplyRuns(session, archive, self.transcript, self)
@@ -83,6 +84,19 @@ class ShownConversation(QObject):
                     self._show_branch(message)
 
         self.archive.ask(lambda database: database.load(conversation), show)
+
+    def begin_with(self, settings: ChatSettings | None) -> None:
+        """How new conversations sample; None: as the one before them does."""
+        self._begin_with = settings
+        if settings is not None and self.id is None and not len(self.tree):
+            self.change_settings(self._at_first())
+            self.opened.emit()
+
+    def _at_first(self) -> ChatSettings:
+        """A new conversation's settings: how to sample and which model is a matter of taste, a
+        persona one of the conversation."""
+        last = replace(self.settings, persona="")
+        return last if self._begin_with is None else replace(self._begin_with, model=last.model)
 
     def new(self) -> None:
         """Begin another conversation; it is kept from its first message on."""

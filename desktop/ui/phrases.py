@@ -11,7 +11,7 @@ from functools import cache
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
-from desktop.ui import server_phrases
+from desktop.ui import server_phrases, settings_phrases
 
 _SOURCES = (
     # Why this launcher.
@@ -95,7 +95,9 @@ _SOURCES = (
     QT_TRANSLATE_NOOP("phrases", "wait for {0}, which is in work, or cancel it first"),
 )
 
-_TEMPLATES = tuple(str(source) for source in _SOURCES + server_phrases.SOURCES)
+_TEMPLATES = tuple(
+    str(source) for source in _SOURCES + server_phrases.SOURCES + settings_phrases.SOURCES
+)
 
 
 @cache

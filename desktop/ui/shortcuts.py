@@ -38,6 +38,7 @@ CATALOGUE: dict[str, Entry] = {
         "window", "Ctrl+Shift+P Ctrl+K", QT_TRANSLATE_NOOP("commands", "Command palette")
     ),
     "sheet": Entry("window", "F1 Ctrl+/", QT_TRANSLATE_NOOP("commands", "Keyboard shortcuts")),
+    "settings": Entry("window", "Ctrl+,", QT_TRANSLATE_NOOP("commands", "Settings")),
     "chat_page": Entry("window", "Ctrl+1", QT_TRANSLATE_NOOP("commands", "Go to the chat")),
     "address_page": Entry("window", "Ctrl+2", QT_TRANSLATE_NOOP("commands", "Go to the addresses")),
     "server_page": Entry("window", "Ctrl+3", QT_TRANSLATE_NOOP("commands", "Go to the server")),
@@ -93,6 +94,11 @@ CATALOGUE: dict[str, Entry] = {
     "start_server": Entry("server", "", QT_TRANSLATE_NOOP("commands", "Start the server")),
     "stop_server": Entry("server", "", QT_TRANSLATE_NOOP("commands", "Stop the server")),
     "search_log": Entry("server", "Ctrl+F", QT_TRANSLATE_NOOP("commands", "Search the log")),
+    "larger": Entry("appearance", "Ctrl++ Ctrl+=", QT_TRANSLATE_NOOP("commands", "Larger text")),
+    "smaller": Entry("appearance", "Ctrl+-", QT_TRANSLATE_NOOP("commands", "Smaller text")),
+    "normal_size": Entry(
+        "appearance", "Ctrl+0", QT_TRANSLATE_NOOP("commands", "Text at its normal size")
+    ),
     "light": Entry("appearance", "", QT_TRANSLATE_NOOP("commands", "Light theme")),
     "dark": Entry("appearance", "", QT_TRANSLATE_NOOP("commands", "Dark theme")),
     "system_theme": Entry(

@@ -1451,7 +1451,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Waiting for the server ({0}); the file goes on by itself.</source>
-        <translation>正在等待服务器（{0}），恢复后会自动继续解析。</translation>
+        <translation>正在等待服务器：{0}。恢复后会自动继续解析。</translation>
     </message>
     <message>
         <source>Waiting for the server; the file goes on by itself.</source>

@@ -58,9 +58,7 @@ def put_back(store: StoreWorker, path: Path) -> Path:
     """What the window does."""
     checked = restore.check(path)
     aside = restore.keep_present({})
-    if checked.database is not None:
-        store.submit(lambda db: db.replace_with(checked.database)).result()
-    restore.put_back(checked)
+    store.submit(lambda db: restore.put_back(checked, db.replace_with)).result()
     checked.discard()
     return aside
 
@@ -172,7 +170,7 @@ def test_a_file_that_is_worked_on_is_not_replaced(store: StoreWorker, tmp_path: 
     work.add([(1, {"text": "杭州市西湖区"})])
     checked = restore.check(tmp_path / "b.zip")
     with work.lock(), pytest.raises(InvalidInput, match="working on"):
-        restore.put_back(checked)
+        restore.put_back(checked, lambda path: pytest.fail("the store was replaced"))
     checked.discard()
     assert work.counts().answered == 1
 
