@@ -68,7 +68,7 @@ class CorrectionDialog(QDialog):
         self.error.hide()
         self.candidates_label = label(self, "small")
         self.candidates = QComboBox(self)
-        theme.fit(self.candidates, min_height=40)
+        self.candidates.setObjectName("tall")
         self.fields = {name: QLineEdit(self) for name in FIELDS}
         self.labels = {name: label(self, "small") for name in FIELDS}
         self.entities_label = label(self, "cardTitle")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -18,7 +19,7 @@ from desktop.addresses.workfile import Counts, WorkFile
 from desktop.ui import theme
 from desktop.ui.address_file_correction import CorrectionDialog
 from desktop.ui.address_file_job import FileJob, Stage
-from desktop.ui.address_file_model import ResultModel
+from desktop.ui.address_file_model import COLUMNS, ResultModel
 from desktop.ui.address_file_table import ResultTable
 from desktop.ui.controls import fit_segments, label
 from desktop.ui.shortcuts import bind
@@ -28,6 +29,8 @@ from desktop.ui.words import error_words
 FILTERS: tuple[Mark | None, ...] = (None, Mark.CHECK, Mark.FAILED, Mark.CORRECTED)
 _SEARCH_PAUSE_MS = 250
 _REFRESH_MS = 1000
+# From this width on everything stands in one line.
+_ROOMY = 860
 
 
 class ResultsCard(QFrame):
@@ -66,17 +69,19 @@ class ResultsCard(QFrame):
             self.buttons[mark] = button
             segments.addWidget(button)
         self.buttons[None].setChecked(True)
-        top = QHBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.title)
-        top.addStretch(1)
-        top.addWidget(self.search, 2)
-        top.addLayout(segments)
-        top.addWidget(self.correct_button)
+        self._top = QHBoxLayout()
+        self._top.setSpacing(12)
+        self._top.addWidget(self.title)
+        self._top.addStretch(1)
+        self._top.addLayout(segments)
+        self._second = QHBoxLayout()
+        self._second.setSpacing(12)
+        self._narrow: bool | None = None
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 12, 16, 12)
         box.setSpacing(8)
-        box.addLayout(top)
+        box.addLayout(self._top)
+        box.addLayout(self._second)
         box.addWidget(self.error)
         box.addWidget(self.empty, 1)
         box.addWidget(self.table, 1)
@@ -94,8 +99,28 @@ class ResultsCard(QFrame):
         self.model.reordered.connect(self._enable)
         job.changed.connect(self._job_changed)
         bind(self, {"search_results": self.search.setFocus})
+        self._arrange(False)
         self.retranslate()
         self._enable()
+
+    def _arrange(self, narrow: bool) -> None:
+        """Where there is no room, the search goes below, and the codes are left to the export."""
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        for widget in (self.search, self.correct_button):
+            (self._second if not narrow else self._top).removeWidget(widget)
+        if narrow:
+            self._second.addWidget(self.search, 1)
+            self._second.addWidget(self.correct_button)
+        else:
+            self._top.insertWidget(2, self.search, 2)
+            self._top.addWidget(self.correct_button)
+        self.table.setColumnHidden(COLUMNS.index("code"), narrow)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(self.width() < theme.px(_ROOMY))
 
     def show_work(self, work: WorkFile | None) -> None:
         if self._work is not None and work is not None and self._work.path == work.path:
