@@ -6,17 +6,19 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import cast
 
-from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Slot
+from PySide6.QtWidgets import QApplication, QMessageBox
 
-from desktop import paths
+from desktop import inventory, paths
 from desktop.instance import Place
-from desktop.launchers.base import Lease
+from desktop.inventory import Kind, Removal
+from desktop.launchers.base import Lease, ServerState, ServerStatus
 from desktop.store.records import ChatSettings
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
@@ -24,6 +26,7 @@ from desktop.ui import window_state
 from desktop.ui.address_file_job import FileFinished
 from desktop.ui.archive import Archive
 from desktop.ui.collector import GarbageCollector
+from desktop.ui.coloring import Coloring
 from desktop.ui.command_palette import CommandPalette
 from desktop.ui.commands import add_commands
 from desktop.ui.icons import app_icon
@@ -31,18 +34,24 @@ from desktop.ui.language import LanguageChoice, LanguageManager
 from desktop.ui.main_window import MainWindow
 from desktop.ui.onboarding import SAMPLE_FILE, SAMPLE_MESSAGE, Onboarding
 from desktop.ui.phrases import sentence
+from desktop.ui.preferences import Preferences
 from desktop.ui.session import Client, ServerSession
+from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.shortcut_sheet import ShortcutSheet
 from desktop.ui.single_instance import Listener
 from desktop.ui.tasks import Background
-from desktop.ui.theme import ThemeChoice, ThemeManager
+from desktop.ui.theme import SCALES, ThemeChoice, ThemeManager
 from desktop.ui.transcript import Message
 from desktop.ui.tray import Tray
+from desktop.ui.update_checker import UpdateChecker
+from desktop.updates import Release
 
 # Whoever looks away sooner is not interrupted by what takes less.
 _LONG_REPLY_S = 5.0
 _NOTICE_LENGTH = 120
 _WELCOMED = "welcomed"
+# How long the end of a server is waited for before its files are deleted.
+_SERVER_ENDS_S = 15.0
 
 
 class Application(QObject):
@@ -67,7 +76,8 @@ class Application(QObject):
         self.settings = QSettings(
             str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat
         )
-        self.theme = ThemeManager(self.qt, self._theme_choice())
+        self.preferences = Preferences(self.settings, self)
+        self.theme = ThemeManager(self.qt, self._theme_choice(), self.preferences.font_size)
         self.language = LanguageManager(self.qt, self._language_choice())
         self.session = ServerSession(
             Background(self), acquire, client, parent=self, builtin=builtin
@@ -91,12 +101,21 @@ class Application(QObject):
         conversation.reply_ended.connect(self._reply_ended)
         self.window.address.job.busy_changed.connect(self._file_busy_changed)
         self.window.address.job.finished.connect(self._file_finished)
+        self.updates = UpdateChecker(self.preferences, self.session.background, self)
+        self.updates.told.connect(self._update_found)
+        self._dialog: SettingsDialog | None = None
+        self._doomed: set[Kind] = set()
+        #: What became of the data, where the person had them deleted.
+        self.removal: Removal | None = None
         add_commands(self)
         rail = self.window.rail
         rail.theme_actions[self.theme.choice].setChecked(True)
         rail.language_actions[self.language.choice].setChecked(True)
         rail.theme_chosen.connect(self._choose_theme)
         rail.language_chosen.connect(self._choose_language)
+        self.preferences.changed.connect(self._preference_changed)
+        for name in ("send_with_ctrl", "new_chat"):
+            self._preference_changed(name)
 
     def listen(self, place: Place) -> None:
         """From now on later starts of the program bring this window up."""
@@ -123,10 +142,58 @@ class Application(QObject):
             self.session.start()
             if not self.settings.contains(_WELCOMED):
                 self.onboarding.begin()
-            return self.qt.exec()
+            status = self.qt.exec()
+            self.close()
+            self._tell_removal()
+            return status
         finally:
             self.close()
             wakeup()
+
+    @property
+    def settings_dialog(self) -> SettingsDialog:
+        """Made when it is first asked for."""
+        if self._dialog is None:
+            self._dialog = SettingsDialog(self)
+        return self._dialog
+
+    def open_settings(self, section: str = "") -> None:
+        self.settings_dialog.open_at(section)
+
+    def set_font_size(self, percent: int) -> None:
+        """In percent; here and from now on."""
+        self.theme.set_percent(percent)
+        self.preferences.set_font_size(self.theme.percent)
+
+    def change_font_size(self, steps: int) -> None:
+        self.set_font_size(self.theme.percent + steps * SCALES.step)
+
+    def restored(self, preferences: dict[str, str]) -> None:
+        """The store, the settings and the files were replaced by those of a backup."""
+        self.preferences.put_back(preferences)
+        rail = self.window.rail
+        rail.theme_actions[self._theme_choice()].trigger()
+        rail.language_actions[self._language_choice()].trigger()
+        self.theme.set_percent(self.preferences.font_size)
+        coloring = preferences.get("coloring")
+        if coloring in list(Coloring):
+            self.window.chat.set_coloring(Coloring(str(coloring)))
+        # What was on screen is of the store that was replaced: nothing of it may be written.
+        self.window.chat.conversation.new()
+        self.window.chat.panel.refresh()
+
+    def delete_data(self, kinds: set[Kind]) -> None:
+        """End, and delete everything of these kinds once nothing is in use any more."""
+        self._doomed = kinds
+        self.window.setEnabled(False)
+        self.session.status_changed.connect(self._quit_when_stopped)
+        QTimer.singleShot(int(1000 * _SERVER_ENDS_S), self, self.qt.quit)
+        self.session.stop()
+
+    @Slot(object)
+    def _quit_when_stopped(self, status: ServerStatus) -> None:
+        if status.state in (ServerState.STOPPED, ServerState.FAILED):
+            self.qt.quit()
 
     def close(self) -> None:
         """End all work and release the server. Blocks; no window is shown any more."""
@@ -134,6 +201,9 @@ class Application(QObject):
             self._listener.stop()
         if not self._closed:
             self._keeper.stop()
+            self.updates.stop()
+            if self._dialog is not None:
+                self._dialog.close()
             window_state.save(self.window, self.settings)
             self.window.chat.save_draft()
         self.window.hide()
@@ -146,6 +216,8 @@ class Application(QObject):
             self.theme.stop()
             self.language.remove()
             self.collector.stop()
+            if self._doomed:
+                self._delete_data()
         if self._listener is not None:
             self._listener.leave()
 
@@ -154,7 +226,8 @@ class Application(QObject):
     ) -> None:
         """Tell that something long has ended, if the person is not at the window. ``clicked``:
         what a click on the notice does once the window is shown."""
-        self.tray.notify(title, body, clicked)
+        if self.preferences.notify:
+            self.tray.notify(title, body, clicked)
 
     @Slot(list, dict)
     def _start_asked(self, files: list[str], tokens: dict[str, str]) -> None:
@@ -163,6 +236,46 @@ class Application(QObject):
         self.tray.show_window()
         for file in files:
             self.open_file(Path(file))
+
+    @Slot(str)
+    def _preference_changed(self, name: str) -> None:
+        chat = self.window.chat
+        if name == "send_with_ctrl":
+            chat.composer.set_send_with_ctrl(self.preferences.send_with_ctrl)
+        elif name == "new_chat":
+            chat.conversation.begin_with(self.preferences.new_chat)
+        elif name == "font_size":
+            self.theme.set_percent(self.preferences.font_size)
+
+    @Slot(object)
+    def _update_found(self, release: Release) -> None:
+        self.notify_finished(
+            self.tr("A newer Tritalk is there"),
+            self.tr("Version {0}").format(release.version),
+            lambda: self.open_settings("updates"),
+        )
+
+    def _delete_data(self) -> None:
+        """The server's own files go with it; it may need a moment to end."""
+        self.settings.clear()
+        self.settings.sync()
+        end = time.monotonic() + _SERVER_ENDS_S
+        while inventory.served() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.removal = inventory.remove(self._doomed)
+
+    def _tell_removal(self) -> None:
+        if self.removal is None:
+            return
+        box = QMessageBox()
+        box.setWindowTitle("Tritalk")
+        if not self.removal.failed:
+            box.setText(self.tr("All of it was deleted."))
+        else:
+            box.setText(self.tr("Not everything could be deleted."))
+            lines = (f"{path}: {reason}" for path, reason in self.removal.failed)
+            box.setDetailedText("\n".join(lines))
+        box.exec()
 
     @Slot()
     def _open_sample(self) -> None:
