@@ -103,8 +103,7 @@ class ShownConversation(QObject):
         self._opening = None
         self._leave()
         self.tree = MessageTree()
-        # How to sample and which model is a matter of taste, a persona one of the conversation.
-        self.change_settings(replace(self.settings, persona=""))
+        self.change_settings(self._at_first())
         self.transcript.show_tree(self.tree)
         self._arrive()
 
