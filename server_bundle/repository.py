@@ -21,15 +21,33 @@ SOURCE = Path(__file__).resolve().parent / "model_repository"
 _PARAMETER_VALUE = re.compile(r'string_value:\s*"([^"]+)"')
 _KINDS = {"cpu": "KIND_CPU", "gpu": "KIND_GPU"}
 _ADDRESS_NETWORK = "multitask_model"
+_CHAT = "ibuddha_chitchat"
+_CHAT_PAIR = ("", "_stream")
 
 
 @dataclass(frozen=True)
 class Rendered:
     """``levels``: names of the models to load, each level after the one before it. ``problems``:
-    models that cannot be served, with the reason in one sentence."""
+    models that cannot be served, with the reason in one sentence. ``optional``: models that may be
+    loaded, and are no loss while they are not."""
 
     levels: list[list[str]] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
+    optional: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class ChatModels:
+    """Chat models beside the first: each is an engine NAME and a NAME_stream.
+
+    ``folders``: their weights by name; ``load``: which of them are loaded when the server starts.
+    """
+
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    load: frozenset[str] = frozenset()
+
+    def triton_names(self) -> set[str]:
+        return {f"{name}{suffix}" for name in self.folders for suffix in _CHAT_PAIR}
 
 
 def render(
@@ -43,6 +61,7 @@ def render(
     instances: Mapping[str, int] | None = None,
     precision: str = "auto",
     seen_as: Mapping[Path, str] | None = None,
+    chat_models: ChatModels | None = None,
     source: Path = SOURCE,
 ) -> Rendered:
     """Write a repository for Triton into ``target`` (made if missing).
@@ -54,10 +73,10 @@ def render(
     that only call others stay on the CPU. ``gpus``: how many of the server's GPUs to use, 0 for
     all. ``instances``: instances a model (on each device), 1 where it is not named.
     ``precision``: what the chat engine computes in, see :mod:`server_bundle.chitchat.precision`.
-    ``seen_as``:
-    where the server, in a container, sees a folder. A model that cannot be served is reported in
-    ``problems`` and does not stop the others. Raises ValueError for another device or a number of
-    instances below 1, OSError where ``target`` cannot be written.
+    ``seen_as``: where the server, in a container, sees a folder. ``chat_models``: further ones;
+    calling this again with others changes nothing about the rest. A model that cannot be served is
+    reported in ``problems`` and does not stop the others. Raises ValueError for another device or a
+    number of instances below 1, OSError where ``target`` cannot be written.
     """
     if device not in _KINDS:
         raise ValueError(f"device must be cpu or gpu, not {device!r}")
@@ -88,11 +107,36 @@ def render(
             shutil.rmtree(target / folder.name, ignore_errors=True)
         else:
             names.append(folder.name)
+    chats = chat_models or ChatModels()
+    if source.is_dir():
+        _remove_others(target, {folder.name for folder in folders} | chats.triton_names())
+    for name, weights in chats.folders.items():
+        for suffix in _CHAT_PAIR:
+            if (folder := source / f"{_CHAT}{suffix}").is_dir():
+                own = values | {"@CHAT_MODEL@": seen.get(weights, str(weights.absolute()))}
+                own |= {f"@{key.upper()}@": text for key, text in served_limits(weights).items()}
+                own |= {f'"{_CHAT}{each}"': f'"{name}{each}"' for each in _CHAT_PAIR}
+                _render_model(folder, target / f"{name}{suffix}", own)
+                names.append(f"{name}{suffix}")
     calls = _calls(target, names)
     for name in names:
         kind = "KIND_CPU" if calls[name] else _KINDS[device]
         _place_instances(target / name, kind, (instances or {}).get(name, 1), gpus)
-    return Rendered(_levels(calls), problems)
+    optional = chats.triton_names() & set(names)
+    spare = {name for name in optional if name.removesuffix("_stream") not in chats.load}
+    # The server's own models come first: a large one that somebody added must not hold them up.
+    ranks = [calls.keys() - optional, optional - spare]
+    levels = [
+        [name for name in level if name in rank] for rank in ranks for level in _levels(calls)
+    ]
+    return Rendered([level for level in levels if level], problems, optional)
+
+
+def _remove_others(target: Path, known: set[str]) -> None:
+    """Models that were rendered before and are not there any more."""
+    for folder in target.iterdir():
+        if folder.is_dir() and folder.name not in known:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _render_model(folder: Path, target: Path, values: dict[str, str]) -> str:
@@ -105,7 +149,8 @@ def _render_model(folder: Path, target: Path, values: dict[str, str]) -> str:
     (target / "1").mkdir(exist_ok=True)
     config = config_file.read_text(encoding="utf-8")
     for placeholder, path in values.items():
-        config = config.replace(placeholder, _escape(path))
+        quoted = placeholder.startswith('"')  # a whole text, with its own marks
+        config = config.replace(placeholder, path if quoted else _escape(path))
     (target / "config.pbtxt").write_text(config, encoding="utf-8")
     if folder.name != _ADDRESS_NETWORK and not any((target / "1").iterdir()):
         return "its version folder 1 is empty"

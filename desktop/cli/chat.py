@@ -6,12 +6,15 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from desktop.cli.session import server_session
-from desktop.triton.client import ChatStream, TritonClient
+from desktop.launchers import current
+from desktop.triton.client import ChatStream
+from desktop.triton.models import stream_model
 from desktop.triton.types import Finished, InvalidInput, Sampling, Token, TritalkError
 
 _NUMBERS: dict[str, tuple[Callable[[str], float | int], str]] = {
@@ -50,6 +53,15 @@ def add_parser(commands: Any) -> None:
         metavar="TEXT",
         help="the reply ends before this text; may be given up to 16 times",
     )
+    parser.add_argument(
+        "--model", metavar="NAME", default="", help="a chat model of tritalk models list"
+    )
+    parser.add_argument(
+        "--system",
+        metavar="TEXT",
+        default="",
+        help="the system message, for models whose chat template takes one",
+    )
     parser.set_defaults(func=run)
 
 
@@ -62,11 +74,30 @@ def run(arguments: argparse.Namespace) -> int:
     show: Callable[[Token | Finished], None] = show_json if arguments.json else Terminal()
     if arguments.text is not None and not arguments.text.strip():
         raise InvalidInput("the message is empty; write something first")
+    model = stream_model(arguments.model)
     with server_session() as client:
+        if arguments.model:
+            _wait_until_loaded(model)
+
+        def ask(text: str, history: list[str]) -> ChatStream:
+            return client.chat(
+                text,
+                history,
+                sampling,
+                model=stream_model(arguments.model),
+                system=arguments.system,
+            )
+
         if arguments.text is not None:
-            stream_reply(client.chat(arguments.text, sampling=sampling), show)
+            stream_reply(ask(arguments.text, []), show)
             return 0
-        return _converse(client, sampling, show)
+        return _converse(ask, show)
+
+
+def _wait_until_loaded(model: str) -> None:
+    """A server is ready before the imported models are, which may be large."""
+    while (status := current()) is not None and status.models.get(model) == "LOADING":
+        time.sleep(0.2)
 
 
 def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -> Finished:
@@ -82,13 +113,13 @@ def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -
 
 
 def _converse(
-    client: TritonClient, sampling: Sampling, show: Callable[[Token | Finished], None]
+    ask: Callable[[str, list[str]], ChatStream], show: Callable[[Token | Finished], None]
 ) -> int:
     history: list[str] = []
     failed = False
     for text in _lines():
         try:
-            finished = stream_reply(client.chat(text, history, sampling), show)
+            finished = stream_reply(ask(text, history), show)
         except TritalkError as error:
             print(f"tritalk: {error}", file=sys.stderr)
             failed = True

@@ -26,7 +26,7 @@ from desktop.launchers import (
 from desktop.launchers.base import LaunchError, Report
 from desktop.launchers.docker_errors import engine_problem, explain, failures, words
 from desktop.launchers.docker_process import DockerProcess
-from desktop.launchers.embedded_server import check_rendered
+from desktop.launchers.embedded_server import check_rendered, installed_chats
 from desktop.launchers.server_process import PortTaken, ServerOptions
 from desktop.launchers.tritonserver import (
     KEY_HEADER,
@@ -88,7 +88,8 @@ class DockerServer:
             self._log("tritalk: this engine shares no Unix sockets; listening on loopback ports")
         self._image, self._gpu = self._choose_device(engine, report)
         report("preparing the model repository")
-        rendered = self._render()
+        rendered = self.render()
+        check_rendered(rendered, Path(self._options.models_source or repository.SOURCE))
         self._configuration = self._hash()
         self._adopt_or_remove(engine)
         return rendered
@@ -133,7 +134,7 @@ class DockerServer:
             self._cancel,
         )
 
-    def _render(self) -> repository.Rendered:
+    def render(self) -> repository.Rendered:
         models = paths.resources_dir() / "models"
         chat, address = models / "chitchat-tiny", models / "address-tiny"
         source = Path(self._options.models_source or repository.SOURCE)
@@ -143,7 +144,12 @@ class DockerServer:
             for name, folder in (("chat", chat), ("address", address))
             if folder.is_dir()
         }
-        rendered = repository.render(
+        # Mounted as a whole, so that a model imported later is seen without another container.
+        chats = installed_chats()
+        chats.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._chats = {f"{inside}/chats": chats.folder}
+        own = chats.below(chats.folder)
+        return repository.render(
             self._folders.models,
             chat_model=chat,
             address_model=address,
@@ -156,11 +162,11 @@ class DockerServer:
                 chat: f"{inside}/chat",
                 address: f"{inside}/address",
                 self._folders.run: docker_container.WORK,
+                **{path: f"{inside}/chats/{name}" for name, path in own.folders.items()},
             },
+            chat_models=own,
             source=source,
         )
-        check_rendered(rendered, source)
-        return rendered
 
     def _hash(self) -> str:
         """What a running container must have been started with to be the one that is wanted."""
@@ -279,7 +285,8 @@ class DockerServer:
             )
         writable = {sockets: self._sockets} if engine.shares_sockets else {}
         mounts = docker_container.Mounts(
-            {docker_container.MODELS: self._folders.models, **self._weights}, writable
+            {docker_container.MODELS: self._folders.models, **self._weights, **self._chats},
+            writable,
         )
         host = docker_container.host_config(
             engine,

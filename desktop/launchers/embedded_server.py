@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from desktop import paths
@@ -72,26 +73,38 @@ class EmbeddedServer:
     def prepare(self, report: Report) -> repository.Rendered:
         report("preparing the model repository")
         self._wheel = find_triton()
-        weights = {}
-        for name in ("chitchat-tiny", "address-tiny"):
-            # Reached through a link whose path any stub can read, wherever the program lies.
-            weights[name] = self._folders.work / name
-            weights[name].parent.mkdir(parents=True, exist_ok=True)
-            weights[name].unlink(missing_ok=True)
-            weights[name].symlink_to(paths.resources_dir() / "models" / name)
-        source = Path(self._options.models_source or repository.SOURCE)
-        rendered = repository.render(
+        rendered = self.render()
+        check_rendered(rendered, self._source)
+        install_backends(self._wheel, self._folders)
+        return rendered
+
+    @property
+    def _source(self) -> Path:
+        return Path(self._options.models_source or repository.SOURCE)
+
+    def render(self) -> repository.Rendered:
+        resources = paths.resources_dir() / "models"
+        chats = installed_chats()
+        return repository.render(
             self._folders.models,
-            chat_model=weights["chitchat-tiny"],
-            address_model=weights["address-tiny"],
+            chat_model=self._link("chitchat-tiny", resources / "chitchat-tiny"),
+            address_model=self._link("address-tiny", resources / "address-tiny"),
             run_dir=self._folders.run,
             instances=self._options.instances,
             precision=self._options.precision,
-            source=source,
+            chat_models=chats.below(self._link("chats", chats.folder)),
+            source=self._source,
         )
-        check_rendered(rendered, source)
-        install_backends(self._wheel, self._folders)
-        return rendered
+
+    def _link(self, name: str, target: Path) -> Path:
+        """A folder reached through a link whose path any stub can read, wherever it lies."""
+        link = self._folders.work / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        new = link.with_name(f".{name}")
+        new.unlink(missing_ok=True)
+        new.symlink_to(target)
+        new.replace(link)  # models may be loading through the old one
+        return link
 
     def cancel(self) -> None:
         """Preparing takes a moment only."""
@@ -119,6 +132,26 @@ class EmbeddedServer:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+@dataclass(frozen=True)
+class InstalledChats:
+    """The person's own chat models: the folder they lie in, their names, which are to be loaded."""
+
+    folder: Path
+    names: tuple[str, ...]
+    load: frozenset[str]
+
+    def below(self, place: Path) -> repository.ChatModels:
+        """As the server reaches them, below ``place``."""
+        return repository.ChatModels({name: place / name for name in self.names}, self.load)
+
+
+def installed_chats() -> InstalledChats:
+    from desktop.models import chat
+
+    found = chat.for_server()
+    return InstalledChats(chat.folder(), tuple(found.folders), found.load)
 
 
 def check_rendered(rendered: repository.Rendered, source: Path) -> None:

@@ -18,6 +18,10 @@ from server_bundle.repository import Rendered
 _LIVE_WITHIN = 60.0
 _STUB_INTERVAL = 0.25
 _INDEX_INTERVAL = 2.0
+# Weights of many gigabytes from a slow disk.
+_FURTHER_WITHIN = 1800.0
+# What Triton says of a model that nobody has loaded, that somebody loads, or has unloaded.
+_NOT_WANTED = ("UNAVAILABLE", "UNAVAILABLE: unloaded", "LOADING", "UNLOADING")
 
 
 class Generation:
@@ -41,6 +45,7 @@ class Generation:
         self._restart_reason = restart_reason
         self._unserved = {name: f"UNAVAILABLE: {why}" for name, why in rendered.problems.items()}
         self._models = dict(self._unserved)
+        self._pending: set[str] = set()
         self._ready_since: float | None = None
         self.port_taken = False
 
@@ -101,15 +106,24 @@ class Generation:
             if time.monotonic() > deadline:
                 return f"tritonserver did not answer within {_LIVE_WITHIN:.0f} seconds"
             await asyncio.sleep(0.05)
-        await self._load_models(adopted)
+        levels = [list(level) for level in self._rendered.levels]
+        optional = self._rendered.optional
+        further = [[name for name in level if name in optional] for level in levels]
+        await self._load_models(
+            [[n for n in level if n not in optional] for level in levels], adopted
+        )
         self._ready_since = time.monotonic()
-        return await self._watch()
+        loading = asyncio.create_task(self._load_further(further, adopted))
+        try:
+            return await self._watch()
+        finally:
+            loading.cancel()
 
-    async def _load_models(self, adopted: bool) -> None:
+    async def _load_models(self, levels: list[list[str]], adopted: bool) -> None:
         loaded = await asyncio.to_thread(health.model_states, self._endpoint) if adopted else {}
-        total = sum(map(len, self._rendered.levels))
+        total = sum(map(len, levels))
         done = 0
-        for level in self._rendered.levels:
+        for level in levels:
             missing = [name for name in level if loaded.get(name) != "READY"]
             done += len(level) - len(missing)
             self._models.update(dict.fromkeys(level, "READY"), **dict.fromkeys(missing, "LOADING"))
@@ -135,16 +149,39 @@ class Generation:
         self._server.protect()
         self._publish_models()
 
+    async def _load_further(self, levels: list[list[str]], adopted: bool) -> None:
+        """Load imported chat models, which may be large, while the server serves already."""
+        loaded = await asyncio.to_thread(health.model_states, self._endpoint) if adopted else {}
+        self._pending = {n for level in levels for n in level if loaded.get(n) != "READY"}
+        for level in levels:
+            for name in [name for name in level if name in self._pending]:
+                await self._refresh()
+                error = await asyncio.to_thread(
+                    health.load_model, self._endpoint, name, _FURTHER_WITHIN
+                )
+                self._pending.discard(name)
+                if error:
+                    self._models[name] = f"UNAVAILABLE: {error}"
+                await self._refresh()
+
     def _progress(self, message: str) -> str:
         return f"restarting Triton: {self._restart_reason}" if self._restart_reason else message
 
     def _publish_models(self) -> None:
-        missing = [name for name, state in self._models.items() if state != "READY"]
+        missing = [
+            name
+            for name, state in self._models.items()
+            if state != "READY" and not self._is_spare(name, state)
+        ]
         if missing:
             state, message = ServerState.DEGRADED, f"running without {', '.join(sorted(missing))}"
         else:
             state, message = ServerState.READY, "ready"
         self._publish(state=state, message=message, models=dict(sorted(self._models.items())))
+
+    def _is_spare(self, name: str, state: str) -> bool:
+        """A further chat model is no loss while nobody wants it; one that fails is."""
+        return name in self._rendered.optional and state in _NOT_WANTED
 
     async def _watch(self) -> str:
         """Follow models that are loaded and unloaded from elsewhere, and look for dead stubs."""
@@ -168,10 +205,13 @@ class Generation:
             states = await asyncio.to_thread(health.model_states, self._endpoint)
         except OSError:
             return  # busy or ending; its end is seen elsewhere
+        wanted = {name for level in self._rendered.levels for name in level}
         kept = {
             name: state
             for name, state in self._models.items()
-            if state.startswith("UNAVAILABLE: ") and states.get(name) in (None, "UNAVAILABLE")
+            if state.startswith("UNAVAILABLE: ")
+            and states.get(name, "UNAVAILABLE" if name in wanted else "") == "UNAVAILABLE"
         }
-        self._models = {**self._unserved, **states, **kept}
+        waiting = {name: "LOADING" for name in self._pending if states.get(name) != "READY"}
+        self._models = {**self._unserved, **states, **kept, **waiting}
         self._publish_models()

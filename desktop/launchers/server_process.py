@@ -22,8 +22,8 @@ class ServerOptions:
     """What a server is to be like; the same options mean the same server.
 
     ``device``: auto, gpu or cpu. ``gpus``: the numbers of the GPUs to use, none for all.
-    ``instances``: instances a model on each device. ``precision``: what the chat engine computes in.
-    ``memory``: a limit such as ``8g``.
+    ``instances``: instances a model on each device. ``precision``: what the chat engine computes
+    in. ``memory``: a limit such as ``8g``.
     ``engine``: a Docker engine's address, ``image``: an image to run instead of the one built after
     ``recipe`` (see :class:`desktop.launchers.docker_image.Recipe`).
     """
@@ -95,6 +95,10 @@ class Server(Protocol):
     def prepare(self, report: Report) -> Rendered:
         """Get everything ready, in a thread of its own; ``report`` takes the progress in words.
         Raises :class:`LaunchError` where no server can be had."""
+        ...
+
+    def render(self) -> Rendered:
+        """Bring the served repository up to date: chat models come and go while it runs."""
         ...
 
     def cancel(self) -> None:

@@ -37,6 +37,7 @@ from server_bundle import repository
 MAX_QUICK_FAILURES = 3
 # A server that has been ready this long has proved that it can run.
 PROVED_AFTER = 30.0
+_RENDERED_WITHIN = 60.0
 _MAX_MESSAGE = 1 << 16
 
 
@@ -57,6 +58,9 @@ class Supervisor:
         self._preparing: asyncio.Future[repository.Rendered] | None = None
         self._holders: set[asyncio.StreamWriter] = set()
         self._watchers: set[asyncio.StreamWriter] = set()
+        self._rendered: repository.Rendered | None = None
+        self._refreshing: set[asyncio.Task[None]] = set()
+        self._rendering = asyncio.Lock()
         self._over = asyncio.Event()
         self._why_over = "nobody needs the server any more"
 
@@ -141,7 +145,7 @@ class Supervisor:
 
         self.publish(state=ServerState.STARTING, models={}, pid=0, endpoint=Endpoint(""))
         self._preparing = asyncio.ensure_future(asyncio.to_thread(self.server.prepare, report))
-        rendered = await asyncio.shield(self._preparing)
+        self._rendered = rendered = await asyncio.shield(self._preparing)
         self.publish(reason=self.server.reason)
         if self.keep:
             self.server.keep()
@@ -175,6 +179,26 @@ class Supervisor:
                 endpoint = self.server.new_endpoint()
             else:
                 await asyncio.sleep(0.2 * 4 ** (failures - 1))
+
+    async def _refresh_models(self, writer: asyncio.StreamWriter) -> None:
+        """Bring the repository up to date; a Triton that starts anew loads what is served then."""
+        known = self._rendered
+        if known is None:
+            # Preparing has not finished, so it may have looked before the models came.
+            if self._preparing is not None:
+                await asyncio.wait({self._preparing}, timeout=_RENDERED_WITHIN)
+            known = self._rendered
+        try:
+            async with self._rendering:
+                new = await asyncio.to_thread(self.server.render)
+        except (LaunchError, OSError, ValueError) as error:
+            writer.write(wire.encode({"error": f"the models cannot be prepared: {error}"}))
+            return
+        if known is not None:
+            known.levels[:] = new.levels
+            known.optional.clear()
+            known.optional.update(new.optional)
+        writer.write(wire.encode({"status": self.status.to_json()}))
 
     def _use(self, endpoint: Endpoint) -> None:
         self.log.secrets = [key] if (key := endpoint.headers.get(KEY_HEADER)) else []
@@ -249,6 +273,10 @@ class Supervisor:
             case "watch":
                 self._watchers.add(writer)
                 writer.write(wire.encode({"status": self.status.to_json()}))
+            case "models":
+                task = asyncio.create_task(self._refresh_models(writer))
+                self._refreshing.add(task)
+                task.add_done_callback(self._refreshing.discard)
             case "keep":
                 self.keep = True
                 self.server.keep()

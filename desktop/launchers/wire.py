@@ -2,9 +2,11 @@
 
 A holder sends ``{"do": "lease", "listen": "unix"}`` (its open connection is the lease; with
 ``options``, and ``launcher`` where the user insists on one, it takes no other server),
-``{"do": "watch"}`` (statuses without a lease), ``{"do": "keep"}`` or ``{"do": "stop"}`` (with
-``why``, which the other holders are told). The supervisor answers with ``{"status": {…}}`` on every
-change, ``{"ended": true}`` where it is already stopping and gives no lease, or ``{"error": "…"}``.
+``{"do": "watch"}`` (statuses without a lease), ``{"do": "keep"}``, ``{"do": "models"}`` (chat
+models were installed or removed; the answer comes when the server knows them) or
+``{"do": "stop"}`` (with ``why``, which the other holders are told). The supervisor answers with
+``{"status": {…}}`` on every change, ``{"ended": true}`` where it is already stopping and gives no
+lease, or ``{"error": "…"}``.
 """
 
 from __future__ import annotations

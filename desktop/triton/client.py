@@ -126,6 +126,7 @@ class ChatStream:
         sampling: Sampling | None,
         reply_prefix: str = "",
         opening: Sequence[str] = (),
+        system: str = "",
     ) -> None:
         inputs = [_string_input("text_input", [text], [1]), _bool_input("stream", True)]
         inputs += [_bool_input(name, True) for name in _RETURNS]
@@ -135,6 +136,8 @@ class ChatStream:
             inputs.append(_string_input("opening", opening, [len(opening)]))
         if reply_prefix:
             inputs.append(_string_input("reply_prefix", [reply_prefix], [1]))
+        if system:
+            inputs.append(_string_input("system", [system], [1]))
         parameters = json.dumps((sampling or Sampling()).to_json())
         inputs.append(_string_input("sampling_parameters", [parameters], [1]))
         self._endpoint = endpoint
@@ -259,14 +262,18 @@ class TritonClient:
         model: str = _STREAM_MODEL,
         reply_prefix: str = "",
         opening: Sequence[str] = (),
+        system: str = "",
     ) -> ChatStream:
         """A reply to ``text`` after ``history`` (oldest first, user and bot in turn).
 
         ``opening``: turns before the history that are kept when that is shortened.
+        ``system``: a system message, for models that take one.
         ``reply_prefix`` is how the reply begins; the stream brings what follows it. Nothing is
         sent before the stream is iterated.
         """
-        return ChatStream(self.endpoint, model, text, history, sampling, reply_prefix, opening)
+        return ChatStream(
+            self.endpoint, model, text, history, sampling, reply_prefix, opening, system
+        )
 
     def limits(self, model: str = _STREAM_MODEL) -> ModelLimits | None:
         """What may be asked of a chat model; None where it does not tell.

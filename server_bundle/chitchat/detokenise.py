@@ -79,6 +79,8 @@ class Detokeniser:
         a special token by its name."""
         if token in self._special:
             return str(self._added[token])
+        if self._tokenizer.id_to_token(token) is None:
+            return f"<{token}>"  # a row of the network's vocabulary that no token has
         data = self.bytes_of(token)
         try:
             return data.decode()

@@ -1,0 +1,70 @@
+"""Tells the running server of chat models that came or went, without restarting it."""
+
+from __future__ import annotations
+
+from desktop.launchers import supervised, wire
+from desktop.launchers.base import LaunchError
+from desktop.models import ModelError
+from desktop.triton.control import ModelControl
+from desktop.triton.models import stream_model
+from desktop.triton.types import Endpoint, TritalkError
+
+_WITHIN = 60.0
+
+
+def refresh() -> Endpoint | None:
+    """Have the running server know the models that are installed now; where it listens, or None
+    where no server of this user's own runs. Raises :class:`ModelError`."""
+    try:
+        connection = supervised.connect_running()
+    except LaunchError as error:
+        raise ModelError(str(error)) from error
+    if connection is None:
+        return None
+    with connection:
+        connection.settimeout(_WITHIN)
+        try:
+            wire.send(connection, {"do": "models"})
+            for message in wire.messages(connection):
+                if "error" in message:
+                    raise ModelError(str(message["error"]))
+                if "status" in message:
+                    endpoint = wire.status_from_json(message["status"]).endpoint
+                    return endpoint if endpoint.grpc else None
+        except OSError as error:
+            raise ModelError(f"the server does not answer ({error})") from error
+    return None
+
+
+def load(name: str) -> str:
+    """Load a chat model, engine first; what that means, in a sentence."""
+    endpoint = refresh()
+    if endpoint is None:
+        return f"{name} is served from the server's next start on"
+    try:
+        with ModelControl(endpoint) as control:
+            control.load(name)
+            try:
+                control.load(stream_model(name))
+            except TritalkError:
+                control.unload(name)
+                raise
+    except TritalkError as error:
+        raise ModelError(str(error)) from error
+    return f"{name} is served now"
+
+
+def unload(name: str) -> str:
+    """Unload a chat model and free its memory."""
+    endpoint = refresh()
+    if endpoint is None:
+        return f"{name} is not served any more"
+    try:
+        with ModelControl(endpoint) as control:
+            known = {model.name for model in control.index()}
+            for each in (stream_model(name), name):
+                if each in known:
+                    control.unload(each)
+    except TritalkError as error:
+        raise ModelError(str(error)) from error
+    return f"{name} is not served any more"
