@@ -27,6 +27,9 @@ _EXACT = (
     "address", "full_address", "addr", "text",
 )  # fmt: skip
 _NAMED = re.compile(r"地址|住址|address|addr", re.IGNORECASE)
+_MOST_COLUMNS = 16_384  # Excel's own
+_LARGE = 200_000_000  # bytes
+_MOST_SHRINKING = 150
 _ADDRESS = re.compile(r"[省市区县镇乡村路街巷弄号栋幢座楼层室苑园]|街道|大道|小区")
 
 
@@ -69,6 +72,12 @@ class Table:
             table = cls(path, kind, encoding, delimiter, None, cancelled)
         if table.total == 0:
             raise InvalidInput(f"{path} holds no rows")
+        width = table._extent[1]
+        if width > _MOST_COLUMNS:
+            raise InvalidInput(
+                f"{path} has {width:,} columns; at most {_MOST_COLUMNS:,} can be read, as many as "
+                f"a spreadsheet has"
+            )
         return table
 
     def with_header(self, header: bool) -> Table:
@@ -209,11 +218,25 @@ def _share(rows: Sequence[list[Cell]], column: int) -> float:
     return found / len(rows)
 
 
+def _check_unpacked_size(path: Path) -> None:
+    """Raises InvalidInput for a workbook made to unpack into more than a machine holds: real ones
+    are XML that shrinks to a tenth or a fiftieth."""
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    packed = max(1, path.stat().st_size)
+    if unpacked > _LARGE and unpacked / packed > _MOST_SHRINKING:
+        raise InvalidInput(
+            f"{path} would unpack from {packed / 1e6:.1f} MB to {unpacked / 1e6:,.0f} MB; such a "
+            f"file is damaged or made to do harm. Save it as CSV if it is really that large"
+        )
+
+
 def _sheet(path: Path) -> Iterator[list[Cell]]:
     """The rows of a workbook's first sheet: values, not formulas."""
     import openpyxl
 
     try:
+        _check_unpacked_size(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             sheet = book.worksheets[0]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,8 @@ def test_no_committed_message_is_lost_at_200_random_kill_points(tmp_path: Path) 
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    assert forker.stdin and forker.stdout
+    assert forker.stdin is not None
+    assert forker.stdout is not None
     for _ in range(KILLS):
         print(path, file=forker.stdin, flush=True)
         # Killed some commits later, at a moment that knows nothing of what is being written.
@@ -116,7 +118,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
     )
     if mounted.returncode:
         pytest.skip("mounting needs root")
@@ -135,13 +139,13 @@ def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(small_disk: Pa
             file.write(b"x" * 512)
     texts = [f"{i} " + "长" * 3000 for i in range(40)]
     waiting = [
-        worker.submit(lambda d, m=Message(Role.USER, text): d.add_message(info.id, m))  # type: ignore[misc]
-        for text in texts
+        worker.submit(partial(Database.add_message, conversation=info.id, message=message))
+        for message in [Message(Role.USER, text) for text in texts]
     ]
     end = time.monotonic() + 20
     while not notices and time.monotonic() < end:
         time.sleep(0.05)
-    assert [n.kind for n in notices][0] is NoticeKind.UNWRITTEN
+    assert notices[0].kind is NoticeKind.UNWRITTEN
     stuffing.unlink()
     for each in waiting:
         each.result(30)
@@ -202,6 +206,7 @@ worker.close()
     done = subprocess.run(
         (drop if os.getuid() == 0 else []) + command,
         capture_output=True,
+        check=False,
         text=True,
         cwd="/",
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
