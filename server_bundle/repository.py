@@ -6,13 +6,13 @@ refuses to load without a GPU, and the weights may be the user's own.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from server_bundle.address import served
 from server_bundle.chitchat.prompt_file import served_limits
 
 SOURCE = Path(__file__).resolve().parent / "model_repository"
@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parent / "model_repository"
 # A model that calls another through BLS names it in a parameter of its config.
 _PARAMETER_VALUE = re.compile(r'string_value:\s*"([^"]+)"')
 _KINDS = {"cpu": "KIND_CPU", "gpu": "KIND_GPU"}
-_ADDRESS_NETWORK = "multitask_model"
+_ADDRESS_NETWORK = served.NETWORK
 _CHAT = "ibuddha_chitchat"
 _CHAT_PAIR = ("", "_stream")
 
@@ -56,6 +56,7 @@ def render(
     chat_model: Path,
     address_model: Path,
     run_dir: Path,
+    address_version: int = 1,
     device: str = "cpu",
     gpus: int = 0,
     instances: Mapping[str, int] | None = None,
@@ -69,7 +70,8 @@ def render(
     ``chat_model`` and ``address_model`` are folders of weights, ``run_dir`` a private folder that
     lives as long as the server; in each ``config.pbtxt`` they replace ``@CHAT_MODEL@``,
     ``@ADDRESS_MODEL@`` and ``@RUN_DIR@``, and what the chat model allows replaces
-    ``@CONTEXT_TOKENS@`` and the like. ``device`` is ``cpu`` or ``gpu``; on GPUs the models
+    ``@CONTEXT_TOKENS@`` and the like. The address weights are served as ``address_version``.
+    ``device`` is ``cpu`` or ``gpu``; on GPUs the models
     that only call others stay on the CPU. ``gpus``: how many of the server's GPUs to use, 0 for
     all. ``instances``: instances a model (on each device), 1 where it is not named.
     ``precision``: what the chat engine computes in, see :mod:`server_bundle.chitchat.precision`.
@@ -85,7 +87,7 @@ def render(
             raise ValueError(f"{name} cannot have {count} instances; at least 1")
     target.mkdir(parents=True, exist_ok=True)
     seen = seen_as or {}
-    values = {"@PRECISION@": precision} | {
+    values = {"@PRECISION@": precision, "@NETWORK_VERSION@": str(address_version)} | {
         placeholder: seen.get(path, str(path.absolute()))
         for placeholder, path in (
             ("@CHAT_MODEL@", chat_model),
@@ -101,7 +103,7 @@ def render(
             continue
         problem = _render_model(folder, target / folder.name, values)
         if folder.name == _ADDRESS_NETWORK and not problem:
-            problem = _place_weights(address_model, target / folder.name)
+            problem = _place_weights(address_model, target / folder.name, address_version)
         if problem:
             problems[folder.name] = problem
             shutil.rmtree(target / folder.name, ignore_errors=True)
@@ -173,16 +175,12 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _place_weights(address_model: Path, target: Path) -> str:
-    weights = address_model / "model.pt"
-    if not weights.exists():
-        return f"there are no weights at {weights}"
-    served = target / "1" / "model.pt"
-    served.unlink(missing_ok=True)
+def _place_weights(address_model: Path, target: Path, version: int) -> str:
+    shutil.rmtree(target / "1")
     try:
-        os.link(weights, served)
-    except OSError:  # another file system, or one without hard links
-        shutil.copyfile(weights, served)
+        served.place(target, address_model, version)
+    except (FileNotFoundError, ValueError) as error:
+        return str(error)
     return ""
 
 

@@ -36,6 +36,7 @@ from desktop.launchers.tritonserver import (
     new_key,
     remove_sockets,
 )
+from desktop.models import address as address_models
 from desktop.triton.types import Endpoint
 from server_bundle import repository
 
@@ -136,14 +137,11 @@ class DockerServer:
 
     def render(self) -> repository.Rendered:
         models = paths.resources_dir() / "models"
-        chat, address = models / "chitchat-tiny", models / "address-tiny"
+        chat = models / "chitchat-tiny"
+        address = address_models.chosen()  # its files are copied into the served repository
         source = Path(self._options.models_source or repository.SOURCE)
         inside = docker_container.WEIGHTS
-        self._weights = {
-            f"{inside}/{name}": folder
-            for name, folder in (("chat", chat), ("address", address))
-            if folder.is_dir()
-        }
+        self._weights = {f"{inside}/chat": chat} if chat.is_dir() else {}
         # Mounted as a whole, so that a model imported later is seen without another container.
         chats = installed_chats()
         chats.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -152,7 +150,8 @@ class DockerServer:
         return repository.render(
             self._folders.models,
             chat_model=chat,
-            address_model=address,
+            address_model=address_models.weights(address),
+            address_version=address.version,
             run_dir=self._folders.run,
             device="gpu" if self._gpu else "cpu",
             gpus=len(self._options.gpus),
@@ -160,7 +159,6 @@ class DockerServer:
             precision=self._options.precision,
             seen_as={
                 chat: f"{inside}/chat",
-                address: f"{inside}/address",
                 self._folders.run: docker_container.WORK,
                 **{path: f"{inside}/chats/{name}" for name, path in own.folders.items()},
             },

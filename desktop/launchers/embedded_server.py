@@ -16,6 +16,7 @@ from desktop.launchers.base import LaunchError, Report
 from desktop.launchers.prerequisites import TritonWheel, find_triton
 from desktop.launchers.server_process import STOP_WITHIN, Outcome, ServerOptions
 from desktop.launchers.tritonserver import Folders, install_backends, new_endpoint
+from desktop.models import address as address_models
 from desktop.triton.types import Endpoint
 from server_bundle import repository
 
@@ -85,10 +86,12 @@ class EmbeddedServer:
     def render(self) -> repository.Rendered:
         resources = paths.resources_dir() / "models"
         chats = installed_chats()
+        address = address_models.chosen()
         return repository.render(
             self._folders.models,
             chat_model=self._link("chitchat-tiny", resources / "chitchat-tiny"),
-            address_model=self._link("address-tiny", resources / "address-tiny"),
+            address_model=address_models.weights(address),
+            address_version=address.version,
             run_dir=self._folders.run,
             instances=self._options.instances,
             precision=self._options.precision,

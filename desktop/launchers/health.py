@@ -71,11 +71,13 @@ def model_states(endpoint: Endpoint, timeout: float = 5.0) -> dict[str, str]:
         raise OSError(str(error)) from error
     if status != 200:
         raise OSError(f"the model index answered with HTTP status {status}")
-    states = {}
+    states: dict[str, str] = {}
     for model in json.loads(body):
         state = model.get("state") or "UNAVAILABLE"
         reason = model.get("reason")
-        states[model["name"]] = f"{state}: {reason}" if reason and state != "READY" else state
+        # One entry a version: a version that comes or goes does not make the model unready.
+        if states.get(model["name"]) != "READY":
+            states[model["name"]] = f"{state}: {reason}" if reason and state != "READY" else state
     return states
 
 

@@ -168,6 +168,17 @@ def current_status() -> ServerStatus | None:
     return None
 
 
+def running_models() -> Path | None:
+    """The model repository that this user's running server reads; None where none runs."""
+    if sys.platform != "linux":
+        return None
+    for launch in _launches(_runtime_dir()):
+        if connection := wire.connect(launch):
+            connection.close()
+            return paths.launches_dir() / launch.name / "models"
+    return None
+
+
 def connect_running() -> socket.socket | None:
     """A control connection to the running server's supervisor, without a lease."""
     if sys.platform != "linux":

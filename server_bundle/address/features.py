@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 PAD, UNK, CLS, SEP, SPACE = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[SPACE]"
 SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, SPACE)
@@ -18,14 +19,34 @@ class Encoding:
     offsets: list[tuple[int, int]]
 
 
+class Tokenizer(Protocol):
+    """Text → token ids with their offsets."""
+
+    @property
+    def pad_id(self) -> int: ...
+
+    def encode(self, text: str) -> Encoding: ...
+
+
+def check_vocabulary(tokens: list[str]) -> None:
+    """Raises ValueError where a token is missing that every network needs."""
+    missing = [t for t in SPECIAL_TOKENS[:4] if t not in tokens]
+    if missing:
+        raise ValueError(f"The vocabulary lacks {', '.join(missing)}.")
+
+
+def read_vocabulary(vocab: Path) -> list[str]:
+    """A token a line; the last line may end without a newline, and Windows' ends are taken off."""
+    text = vocab.read_bytes().decode("utf-8-sig")
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
 class CharacterTokenizer:
     """One token a code point; case is kept. A character outside of the vocabulary is looked up in
     its compatibility form (full-width １ → 1) and is [UNK] otherwise; white space is one token."""
 
     def __init__(self, tokens: list[str]) -> None:
-        missing = [t for t in SPECIAL_TOKENS[:4] if t not in tokens]
-        if missing:
-            raise ValueError(f"The vocabulary lacks {', '.join(missing)}.")
+        check_vocabulary(tokens)
         self.ids = {token: i for i, token in enumerate(tokens)}
         self.pad_id, self.unk_id = self.ids[PAD], self.ids[UNK]
         self.cls_id, self.sep_id = self.ids[CLS], self.ids[SEP]
@@ -34,7 +55,7 @@ class CharacterTokenizer:
 
     @classmethod
     def load(cls, vocab: Path) -> CharacterTokenizer:
-        return cls(vocab.read_text(encoding="utf-8").split("\n")[:-1])
+        return cls(read_vocabulary(vocab))
 
     def _lookup(self, character: str) -> int:
         found = self.ids.get(character)

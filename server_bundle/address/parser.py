@@ -3,6 +3,7 @@ decoding. Network and resolver read the normalised text; what is handed out is t
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import defaultdict
@@ -67,18 +68,18 @@ def check(text: str) -> InvalidAddress | None:
     return None
 
 
-def cuts(text: str) -> list[tuple[int, int]]:
-    """Windows of at most 62 characters over a text: cut at a separator where there is one in the
-    second half of a window, else overlapping by 20 characters."""
+def cuts(text: str, window: int = WINDOW) -> list[tuple[int, int]]:
+    """Windows of at most ``window`` characters over a text: cut at a separator where there is one
+    in the second half of a window, else overlapping by 20 characters (a third of shorter ones)."""
     found = []
     start = 0
-    while len(text) - start > WINDOW:
-        end = start + WINDOW
-        breaks = [m.end() for m in _BREAK.finditer(text, start + WINDOW // 2, end)]
+    while len(text) - start > window:
+        end = start + window
+        breaks = [m.end() for m in _BREAK.finditer(text, start + window // 2, end)]
         if breaks:
             end = breaks[-1]
         found.append((start, end))
-        start = end if breaks else end - OVERLAP
+        start = end if breaks else end - min(OVERLAP, window // 3)
     found.append((start, len(text)))
     return found
 
@@ -157,7 +158,7 @@ class AddressParser:
     def _windows(self, row: int, text: str) -> list[_Window]:
         windows = []
         before = 0
-        for start, end in cuts(text):
+        for start, end in cuts(text, min(WINDOW, self.model.positions - 2)):
             windows.append(
                 _Window(
                     row,
@@ -177,7 +178,8 @@ class AddressParser:
         """Spans and area shares of each text; the first window, where divisions stand, votes."""
         spans: dict[int, list[Span]] = defaultdict(list)
         areas: dict[int, npt.NDArray[np.float32]] = {}
-        for length, bucket in buckets(windows).items():
+        for padded, bucket in buckets(windows).items():
+            length = min(padded, self.model.positions)
             for first in range(0, len(bucket), self.max_batch):
                 chunk = bucket[first : first + self.max_batch]
                 cls, ner = self.network(*self._tensors(chunk, length))
@@ -207,23 +209,28 @@ class AddressParser:
             shifted = span._replace(start=span.start + window.start, end=span.end + window.start)
             kept.append(shifted)
         if window.start == 0:
-            return self._amended(window.text, kept, scores)
+            return self._amended(window, kept, scores)
         return kept
 
     def _decode(self, window: _Window, scores: Logits) -> list[Span]:
         return decode(scores, window.encoding.offsets, self.model.types, self.temperature)
 
-    def _amended(self, text: str, spans: list[Span], scores: Logits) -> list[Span]:
+    def _amended(self, window: _Window, spans: list[Span], scores: Logits) -> list[Span]:
         """Only in the first window, where divisions stand; its offsets are those of the text."""
         rows = {type_: row for row, type_ in enumerate(self.model.types)}
         if not rows.keys() >= set(DIVISION_TYPES):
             return spans  # a network with other types
+        offsets = window.encoding.offsets
+        firsts = {start: i for i, (start, _) in enumerate(offsets[:-1]) if i}
+        lasts = {end: i for i, (_, end) in enumerate(offsets[:-1]) if i}
 
         def score(start: int, end: int, type_: str) -> float:
-            return float(scores[rows[type_], start + 1, end])
+            if start not in firsts or end not in lasts:
+                return -math.inf  # inside of a token
+            return float(scores[rows[type_], firsts[start], lasts[end]])
 
         return self.gazetteer.amend(
-            text, spans, score, lambda found: self.resolver.locate(text, found)
+            window.text, spans, score, lambda found: self.resolver.locate(window.text, found)
         )
 
     def _result(

@@ -16,7 +16,6 @@ from server_bundle.address.export import (
     device_constants,
     example,
     export,
-    load_network,
     trace,
     verify,
 )
@@ -139,10 +138,15 @@ def test_export_writes_what_the_server_needs(tmp_path: Path) -> None:
     source.mkdir()
     CONFIG.save(source / "config.json", tokenizer="character")
     save_file(model.state_dict(), source / "model.safetensors")
-    (source / "vocab.txt").write_text("[PAD]\n")
-    assert export(source, out) < 1e-4
-    assert sorted(p.name for p in out.iterdir()) == ["config.json", "model.pt", "vocab.txt"]
-    again = load_network(source)
+    (source / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n")
+    (source / "label_cls.csv").write_text("\n".join(f"{i},area {i}" for i in range(11)))
+    (source / "entity_types.txt").write_text("\n".join(ENTITY_TYPES))
+    found, worst = export(source, out)
+    assert worst < 1e-4
+    assert sorted(p.name for p in out.iterdir()) == [
+        "config.json", "entity_types.txt", "label_cls.csv", "model.pt", "vocab.txt"
+    ]  # fmt: skip
+    again = found.network
     inputs = example(CONFIG, 2, 9)
     with torch.no_grad():
         assert torch.equal(again(*inputs)[1], model(*inputs)[1])

@@ -31,8 +31,10 @@ class TritonPythonModel:
     def initialize(self, args):
         parameters = json.loads(args["model_config"])["parameters"]
         self.network = parameters["network"]["string_value"]
+        version = parameters["network_version"]["string_value"]
+        self.version = int(version)
         self.parser = AddressParser(
-            Path(parameters["address_model"]["string_value"]),
+            Path(args["model_repository"]).parent / self.network / version,
             self.run_network,
             int(parameters["network_batch"]["string_value"]),
         )
@@ -68,6 +70,7 @@ class TritonPythonModel:
         """INT64 [B, L] three times → FP32 [B, areas] and [B, types, L, L]."""
         response = pb_utils.InferenceRequest(
             model_name=self.network,
+            model_version=self.version,
             parameters={"precision": "bf16"},
             requested_output_names=["cls_logits", "ner_logits"],
             preferred_memory=pb_utils.PreferredMemory(pb_utils.TRITONSERVER_MEMORY_CPU),
