@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Signal, Slot
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
@@ -22,14 +22,13 @@ class ChatHeader(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        self.setFixedHeight(52)
+        theme.fit(self, height=52)
         self.list_button = QToolButton(self)
         self.panel_button = QToolButton(self)
         for button in (self.list_button, self.panel_button):
             button.setObjectName("toggle")
             button.setCheckable(True)
-            button.setIconSize(QSize(18, 18))
-            button.setFixedSize(32, 32)
+            theme.fit(button, icon=18, width=32, height=32)
         self.title = ElidedLabel(self)
         self.title.setObjectName("pageTitle")
         self.legend = ProbabilityLegend(self)
@@ -98,7 +97,9 @@ class ChatHeader(QFrame):
         self._place_legend()
 
     def _place_legend(self) -> None:
-        self.legend.setVisible(self._coloring is not Coloring.OFF and self.width() >= _LEGEND_FROM)
+        self.legend.setVisible(
+            self._coloring is not Coloring.OFF and self.width() >= theme.px(_LEGEND_FROM)
+        )
 
     def _tint(self) -> None:
         color = theme.current().color("text_2")

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from desktop.launchers.base import ServerState, ServerStatus
 from desktop.store.records import ChatSettings
 from desktop.store.schema import Notice
+from desktop.ui import theme
 from desktop.ui.archive import Archive
 from desktop.ui.chat_header import ChatHeader
 from desktop.ui.coloring import Coloring
@@ -188,6 +189,8 @@ class ChatPage(QWidget):
         if event.type() == QEvent.Type.LanguageChange:
             self.error.hide()
             self.retranslate()
+        elif event.type() == QEvent.Type.FontChange:
+            self._make_room()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         # No focus proxy: with one, Tab goes from what is before the page straight to the composer
@@ -196,7 +199,11 @@ class ChatPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        room = (self.width() >= _LIST_FROM, self.width() >= _SAMPLING_FROM)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave out the side panels that there is no room for."""
+        room = (self.width() >= theme.px(_LIST_FROM), self.width() >= theme.px(_SAMPLING_FROM))
         if room != self._room:
             self._room = room
             self._show_panels(self.list_wanted and room[0], self.sampling_wanted and room[1])

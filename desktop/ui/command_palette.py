@@ -121,7 +121,7 @@ class PaletteDelegate(QStyledItemDelegate):
     """Name with the typed letters marked, group, and keys at the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        return QSize(0, max(_ROW, QFontMetrics(theme.font()).height() + 16))
+        return QSize(0, max(theme.px(_ROW), QFontMetrics(theme.font()).height() + 16))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         look, row = theme.current(), index.data(_ROW_ROLE)
@@ -135,7 +135,7 @@ class PaletteDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(area, theme.radius("control"), theme.radius("control"))
         area.adjust(12, 0, -12, 0)
         self._draw_keys(painter, area, row.keys)
-        area.setRight(area.right() - _KEYS)
+        area.setRight(area.right() - theme.px(_KEYS))
         small = theme.font("small")
         group_width = QFontMetrics(small).horizontalAdvance(row.group)
         self._draw_name(painter, area.adjusted(0, 0, -group_width - 12, 0), row)
@@ -152,7 +152,9 @@ class PaletteDelegate(QStyledItemDelegate):
         painter.setFont(font)
         for key in keys[:1]:
             width = QFontMetrics(font).horizontalAdvance(key) + 14
-            cap = QRectF(area.right() - width, area.center().y() - 10.5, width, 21)
+            cap = QRectF(
+                area.right() - width, area.center().y() - theme.px(21) / 2, width, theme.px(21)
+            )
             painter.setPen(look.color("line"))
             painter.setBrush(look.color("sunken"))
             painter.drawRoundedRect(cap, 4, 4)
@@ -198,7 +200,7 @@ class CommandPalette(QFrame):
         self.list.setMouseTracking(True)
         self.nothing = label(self, "empty")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.nothing.setFixedHeight(_ROW)
+        theme.fit(self.nothing, height=_ROW)
         box = QVBoxLayout(self)
         box.setContentsMargins(8, 8, 8, 8)
         box.setSpacing(6)
@@ -263,7 +265,7 @@ class CommandPalette(QFrame):
         room = self._window.rect()
         rows = min(_ROWS_MAX, self.model.rowCount())
         self.list.setFixedHeight(rows * max(1, self.list.sizeHintForRow(0)) + 2)
-        width = min(_WIDTH, room.width() - 48)
+        width = min(theme.px(_WIDTH), room.width() - 48)
         height = self.sizeHint().height()
         top = max(24, room.height() // 8)
         self.setGeometry((room.width() - width) // 2, top, width, min(height, room.height() - top))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QWidget
 
@@ -51,6 +51,11 @@ class MessageEdit(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.focused.emit(True)
@@ -88,7 +93,7 @@ class Composer(QFrame):
         self.send_button = primary_button(self)
         self.stop_button = QPushButton(self)
         for button in (self.send_button, self.stop_button):
-            button.setIconSize(QSize(16, 16))
+            theme.fit(button, icon=16)
         self.stop_button.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 8, 8)

@@ -51,7 +51,7 @@ class ConversationDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
         tall = _ENTRY if isinstance(index.data(ROW_ROLE), Entry) else _HEADING
-        return QSize(0, tall)
+        return QSize(0, theme.px(tall))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         look = theme.current()
@@ -79,11 +79,15 @@ class ConversationDelegate(QStyledItemDelegate):
         painter.setFont(theme.font())
         painter.setPen(look.color("text"))
         title = painter.fontMetrics().elidedText(row.info.title, elide, area.width())
-        painter.drawText(QRect(area.left(), area.top() + 6, area.width(), 24), flags, title)
+        painter.drawText(
+            QRect(area.left(), area.top() + theme.px(6), area.width(), theme.px(24)), flags, title
+        )
         painter.setFont(theme.font("small"))
         painter.setPen(look.color("text_2"))
         line = painter.fontMetrics().elidedText(" ".join(row.line.split()), elide, area.width())
-        painter.drawText(QRect(area.left(), area.top() + 29, area.width(), 20), flags, line)
+        painter.drawText(
+            QRect(area.left(), area.top() + theme.px(29), area.width(), theme.px(20)), flags, line
+        )
         painter.restore()
 
     def createEditor(
@@ -97,7 +101,7 @@ class ConversationDelegate(QStyledItemDelegate):
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: AnyIndex
     ) -> None:
-        editor.setGeometry(option.rect.adjusted(2, 8, -2, -8))
+        editor.setGeometry(option.rect.adjusted(2, theme.px(8), -2, -theme.px(8)))
 
 
 class ConversationList(QListView):
@@ -131,14 +135,12 @@ class ConversationPanel(QFrame):
     def __init__(self, archive: Archive, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panelLeft")
-        self.setMinimumWidth(_NARROWEST)
-        self.setMaximumWidth(_WIDEST)
+        theme.fit(self, min_width=_NARROWEST, max_width=_WIDEST)
         self.new_button = primary_button(self)
-        self.new_button.setIconSize(QSize(16, 16))
+        theme.fit(self.new_button, icon=16)
         self.more = QToolButton(self)
         self.more.setObjectName("toggle")
-        self.more.setIconSize(QSize(18, 18))
-        self.more.setFixedSize(32, 32)
+        theme.fit(self.more, icon=18, width=32, height=32)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.more)
         self.export_action = menu.addAction("")
@@ -197,7 +199,7 @@ class ConversationPanel(QFrame):
         self.model.refresh()
 
     def sizeHint(self) -> QSize:
-        return QSize(_WIDTH, super().sizeHint().height())
+        return QSize(theme.px(_WIDTH), super().sizeHint().height())
 
     def refresh(self) -> None:
         """Read the list anew, soon and once for many changes."""

@@ -15,6 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui import theme
+
 
 @dataclass(frozen=True)
 class Range:
@@ -44,7 +46,7 @@ class Dial(QWidget):
         self.number.setSingleStep(limits.step)  # type: ignore[arg-type]
         self.number.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.number.setKeyboardTracking(False)
-        self.number.setFixedWidth(84)
+        theme.fit(self.number, width=84)
         self.name.setBuddy(self.number)
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
         self.set_limits(limits)

@@ -10,8 +10,10 @@ from PySide6.QtSvg import QSvgRenderer
 
 from desktop.ui.theme import RESOURCES
 
-# Enough for a 20-pixel icon on a screen of triple density.
+# Enough for a screen of triple density, and for icons beside text of twice the size: a pixmap is
+# made smaller where it has to be, never larger.
 _SCALES = (1, 2, 3)
+_SIZES = (1, 2)
 
 
 def _renderer(name: str, color: QColor) -> QSvgRenderer:
@@ -32,10 +34,11 @@ def icon(name: str, color: QColor, size: int = 20) -> QIcon:
     """The icon ``name`` with its black strokes drawn in ``color``."""
     renderer = _renderer(name, color)
     result = QIcon()
-    for scale in _SCALES:
-        pixmap = _drawn(renderer, size * scale)
-        pixmap.setDevicePixelRatio(scale)
-        result.addPixmap(pixmap)
+    for times in _SIZES:
+        for scale in _SCALES:
+            pixmap = _drawn(renderer, size * times * scale)
+            pixmap.setDevicePixelRatio(scale)
+            result.addPixmap(pixmap)
     return result
 
 

@@ -51,14 +51,14 @@ class ProbabilityLegend(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
+        if event.type() in (QEvent.Type.LanguageChange, QEvent.Type.FontChange):
             self.retranslate()
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(theme.font("small"))
         words = sum(metrics.horizontalAdvance(word) for word in self._words) + 3 * 8
         count = len(theme.current().tints())
-        return QSize(words + count * (_SWATCH.width() + _GAP), 24)
+        return QSize(words + count * (_SWATCH.width() + _GAP), theme.px(24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         look = theme.current()

@@ -79,10 +79,10 @@ class LineChart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
-        return QSize(220, 96)
+        return QSize(theme.px(220), theme.px(96))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, 84)
+        return QSize(theme.px(120), theme.px(84))
 
     def points(self) -> list[Point]:
         return list(self._points)
@@ -114,7 +114,7 @@ class LineChart(QWidget):
     # -- drawing ------------------------------------------------------------------------------
 
     def _plot(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(0.5, _TOP + 0.5, -0.5, -_BOTTOM - 0.5)
+        return QRectF(self.rect()).adjusted(0.5, _TOP + 0.5, -0.5, -theme.px(_BOTTOM) - 0.5)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         look = theme.current()
@@ -127,7 +127,7 @@ class LineChart(QWidget):
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
         painter.setFont(theme.font("caption"))
         painter.setPen(look.color("text_3"))
-        below = QRectF(plot.left(), plot.bottom() + 2, plot.width(), _BOTTOM - 2)
+        below = QRectF(plot.left(), plot.bottom() + 2, plot.width(), theme.px(_BOTTOM) - 2)
         bottom = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft | bottom, self._when(SPAN))
         painter.drawText(below, Qt.AlignmentFlag.AlignRight | bottom, self._when(0.0))
@@ -150,7 +150,9 @@ class LineChart(QWidget):
         look = theme.current()
         words = self._say(top)
         metrics = painter.fontMetrics()
-        box = QRectF(plot.left(), plot.top() + 2, metrics.horizontalAdvance(words) + 6, 14)
+        box = QRectF(
+            plot.left(), plot.top() + 2, metrics.horizontalAdvance(words) + 6, theme.px(14)
+        )
         ground = look.color("surface")
         ground.setAlphaF(0.8)
         painter.fillRect(box, ground)

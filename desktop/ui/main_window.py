@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QSize, Signal, SignalInstance, Slot
+from PySide6.QtCore import QEvent, Signal, SignalInstance, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -41,7 +41,7 @@ class Rail(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
-        self.setFixedWidth(56)
+        theme.fit(self, width=56)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 12, 7, 12)
         column.setSpacing(4)
@@ -69,8 +69,7 @@ class Rail(QFrame):
 
     def _make_button(self) -> QToolButton:
         button = QToolButton(self)
-        button.setFixedSize(40, 40)
-        button.setIconSize(QSize(20, 20))
+        theme.fit(button, width=40, height=40, icon=20)
         return button
 
     def _make_choices(self, values: tuple[str, ...], chosen: SignalInstance) -> dict[str, QAction]:

@@ -45,15 +45,15 @@ class FootItem:
 
 def column(width: int) -> tuple[int, int]:
     """The left edge and the width of the text column in a view of this width."""
-    inner = max(120, min(_COLUMN_MAX, width - 2 * _MARGIN))
+    inner = max(120, min(theme.px(_COLUMN_MAX), width - 2 * _MARGIN))
     return max(_MARGIN, (width - inner) // 2), inner
 
 
 def estimate_height(message: Message, width: int, *, chart: bool = True) -> int:
     """A height good enough for a scroll bar, for a message that was not laid out yet."""
-    glyph = int(theme.tokens()["font"]["size"]["body"])
+    glyph = theme.px(theme.tokens()["font"]["size"]["body"])
     lines = math.ceil(max(1, len(message.text)) * glyph / column(width)[1])
-    height = lines * theme.line_height() + (44 if message.role is Role.USER else 60)
+    height = lines * theme.line_height() + theme.px(44 if message.role is Role.USER else 60)
     return height + (CHART_SPACE if chart and _charted(message) else 0)
 
 
@@ -117,19 +117,22 @@ class MessageLayout:
         # In the free space left of the bubble, from its edge outwards; what has no room is left
         # to the context menu.
         metrics = QFontMetricsF(theme.font("small"))
-        right, line = self.bubble.left() - _FOOT_GAP, self.bubble.bottom() - _FOOT_LINE - 4
+        right, line = (
+            self.bubble.left() - theme.px(_FOOT_GAP),
+            self.bubble.bottom() - theme.px(_FOOT_LINE) - 4,
+        )
         for item in reversed(foot):
             wide = metrics.horizontalAdvance(item.text)
             if right - wide < left:
                 break
-            rect = QRectF(right - wide, line, wide, _FOOT_LINE)
+            rect = QRectF(right - wide, line, wide, theme.px(_FOOT_LINE))
             self.foot.insert(0, replace(item, rect=rect))
-            right -= wide + _FOOT_GAP
+            right -= wide + theme.px(_FOOT_GAP)
 
     def _lay_out_reply(
         self, message: Message, left: int, inner: int, foot: Sequence[FootItem]
     ) -> None:
-        top, name_height = theme.space(3), 20
+        top, name_height = theme.space(3), theme.px(20)
         self.name = QRectF(left, top, inner, name_height)
         self.origin = QPointF(left, top + name_height)
         bottom = self.origin.y()
@@ -144,17 +147,19 @@ class MessageLayout:
         if self.error:
             wrapped = metrics.boundingRect(QRectF(0, 0, inner, 1e6), FOOTER_FLAGS, self.error)
             lines = max(1, round(wrapped.height() / metrics.lineSpacing()))
-            self.error_rect = QRectF(left, bottom + theme.space(0), inner, lines * _FOOT_LINE)
+            self.error_rect = QRectF(
+                left, bottom + theme.space(0), inner, lines * theme.px(_FOOT_LINE)
+            )
             bottom = self.error_rect.bottom()
         if foot:
             x, line = float(left), bottom + theme.space(0)
             for item in foot:
                 wide = metrics.horizontalAdvance(item.text)
                 if x + wide > left + inner and x > left:
-                    x, line = float(left), line + _FOOT_LINE
-                self.foot.append(replace(item, rect=QRectF(x, line, wide, _FOOT_LINE)))
-                x += wide + (_FOOT_GAP // 2 if item.tight else _FOOT_GAP)
-            bottom = line + _FOOT_LINE
+                    x, line = float(left), line + theme.px(_FOOT_LINE)
+                self.foot.append(replace(item, rect=QRectF(x, line, wide, theme.px(_FOOT_LINE))))
+                x += wide + (theme.px(_FOOT_GAP) // 2 if item.tight else theme.px(_FOOT_GAP))
+            bottom = line + theme.px(_FOOT_LINE)
         self.height = int(bottom) + theme.space(0)
 
     def _break_lines(self, width: float) -> float:
@@ -184,7 +189,7 @@ class MessageLayout:
                 stop = min(end, line_end)
                 x0, x1 = _x(line, position), _x(line, stop)
                 middle = line.y() + line.height() / 2
-                rect = QRectF(x0, middle - 11, x1 - x0, 22)
+                rect = QRectF(x0, middle - theme.px(22) / 2, x1 - x0, theme.px(22))
                 self.boxes.append(TokenBox(index, rect.translated(self.origin)))
                 position = stop
                 if stop == line_end:

@@ -136,7 +136,7 @@ class Onboarding(QDialog):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.setModal(True)
-        self.setFixedSize(560, 380)
+        theme.fit(self, width=560, height=380)
         self.steps = QStackedWidget(self)
         self._titles: list[QLabel] = []
         self._texts: list[QLabel] = []
@@ -155,7 +155,7 @@ class Onboarding(QDialog):
         self.message_button = QPushButton(tries)
         self.file_button = QPushButton(tries)
         for button in (self.message_button, self.file_button):
-            button.setFixedHeight(40)
+            theme.fit(button, height=40)
             column.addWidget(button)
         for picture in (reply, address, tries):
             self.steps.addWidget(self._step(picture))

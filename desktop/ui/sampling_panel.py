@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from desktop.store.records import DEFAULT_SETTINGS, ChatSettings
 from desktop.triton.models import ModelLimits
 from desktop.triton.types import Sampling
+from desktop.ui import theme
 from desktop.ui.controls import frame, label, scrolled
 from desktop.ui.dial import Dial, Range
 from desktop.ui.persona import PersonaCard
@@ -54,7 +55,7 @@ class SamplingPanel(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panelRight")
-        self.setFixedWidth(_WIDTH)
+        theme.fit(self, width=_WIDTH)
         content = QWidget(self)
         self.who = PersonaCard(content)
         self.title = label(content, "cardTitle")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from desktop.triton import metrics
 from desktop.triton.metrics import Figures, Snapshot
 from desktop.triton.types import Endpoint
+from desktop.ui import theme
 from desktop.ui.controls import label
 from desktop.ui.line_chart import LineChart, Point, line_pen
 from desktop.ui.session import SERVING, ServerSession
@@ -149,7 +150,7 @@ class ChartCard(QFrame):
         if lines > 1:
             box.addLayout(legend)
         box.addWidget(self.chart, 1)
-        self.setMinimumHeight(156)
+        theme.fit(self, min_height=156)
 
     def show_words(self, title: str, names: Sequence[str], empty: str) -> None:
         self.title.setText(title)
@@ -338,7 +339,7 @@ class ChartsPanel(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        columns = max(1, min(3, (self.width() + 12) // (_COLUMN + 12)))
+        columns = max(1, min(3, (self.width() + 12) // (theme.px(_COLUMN) + 12)))
         if columns == self._columns:
             return
         for column in range(3):

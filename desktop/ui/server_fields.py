@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui import theme
 from desktop.ui.controls import label
 
 _NAMES_WIDTH = 128
@@ -37,7 +38,7 @@ class Field(QWidget):
         super().__init__()
         self.name = name
         self.title = QLabel(self)
-        self.title.setMinimumSize(_NAMES_WIDTH, _LINE)
+        theme.fit(self.title, min_width=_NAMES_WIDTH, min_height=_LINE)
         self.meaning = label(self, "small", wrap=True)
         self.variable = label(self, "caption", wrap=True)
         self.wrong = label(self, "error", wrap=True)
@@ -265,7 +266,7 @@ class Numbers(Field):
             spin.setRange(1, _MOST_INSTANCES)
             spin.setKeyboardTracking(False)
             spin.setAlignment(Qt.AlignmentFlag.AlignRight)
-            spin.setFixedWidth(84)
+            theme.fit(spin, width=84)
             spin.setAccessibleName(each)
             spin.installEventFilter(self)
             spin.valueChanged.connect(self._changed)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from desktop.launchers.base import ServerState, ServerStatus
 from desktop.triton.control import ModelControl, ModelInfo
 from desktop.triton.types import Endpoint
+from desktop.ui import theme
 from desktop.ui.controls import frame, label
 from desktop.ui.session import SERVING, ServerSession
 from desktop.ui.status_bar import StateDot
@@ -42,7 +43,7 @@ class ModelRow(QFrame):
         self.version = label(self, "small")
         self.state = label(self, "small")
         self.button = QPushButton(self)
-        self.button.setMinimumWidth(84)
+        theme.fit(self.button, min_width=84)
         self.reason = label(self, "error", wrap=True)
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         line = QHBoxLayout()
@@ -52,7 +53,7 @@ class ModelRow(QFrame):
         line.addWidget(self.version)
         line.addWidget(self.state)
         line.addWidget(self.button)
-        self.state.setMinimumWidth(80)
+        theme.fit(self.state, min_width=80)
         self.reason.setContentsMargins(24, 0, 0, 0)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 6, 0, 6)

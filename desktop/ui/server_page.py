@@ -162,7 +162,7 @@ class ServerPage(QWidget):
         for card in cards:
             box.addWidget(card)
         box.addStretch(1)
-        column.setMaximumWidth(widest)
+        theme.fit(column, max_width=widest)
         return scrolled(self, column)
 
     def _whole(self, card: QWidget) -> QWidget:
@@ -176,7 +176,7 @@ class ServerPage(QWidget):
 
     def _make_header(self) -> QFrame:
         header = frame(self, "header")
-        header.setFixedHeight(52)
+        theme.fit(header, height=52)
         self.title = label(header, "pageTitle")
         self.segments = Segments(len(SECTIONS), header)
         self.start_button = primary_button(header)

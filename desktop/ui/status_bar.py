@@ -30,7 +30,7 @@ class StateDot(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        return QSize(12, 12)
+        return QSize(theme.px(12), theme.px(12))
 
     def show_state(self, state: ServerState) -> None:
         self.state = state
@@ -79,6 +79,11 @@ class ElidedLabel(QLabel):
     def resizeEvent(self, event: object) -> None:
         self._elide()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._elide()
+
     def _elide(self) -> None:
         elide = Qt.TextElideMode.ElideRight
         self.setText(self.fontMetrics().elidedText(self._full, elide, self.width()))
@@ -101,7 +106,7 @@ class StatusBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("statusBar")
-        self.setFixedHeight(32)
+        theme.fit(self, height=32)
         self.dot = StateDot(self)
         self.words = ElidedLabel(self)
         self.reason = ElidedLabel(self)

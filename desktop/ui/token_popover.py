@@ -60,8 +60,10 @@ class TokenPopover(QWidget):
         self._token, self._number = token, number
         self._can_choose, self._marked = can_choose, None
         rows = min(_SHOWN, len(token.alternatives))
-        hint = _HINT if can_choose else 0
-        self.resize(_WIDTH, _PAD + _HEADER + rows * _ROW + hint + _PAD)
+        hint = theme.px(_HINT) if can_choose else 0
+        self.resize(
+            theme.px(_WIDTH), _PAD + theme.px(_HEADER) + rows * theme.px(_ROW) + hint + _PAD
+        )
         bounds = self._window.rect().adjusted(8, 8, -8, -8)
         x = min(max(bounds.left(), anchor.left() - 40), bounds.right() - self.width())
         below = anchor.bottom() + 8
@@ -116,7 +118,7 @@ class TokenPopover(QWidget):
             self.update()
 
     def _row_at(self, y: float) -> int | None:
-        row = int(y - _PAD - _HEADER) // _ROW
+        row = int(y - _PAD - theme.px(_HEADER)) // theme.px(_ROW)
         found = 0 <= row < len(self.alternatives()) and self._is_choice(row)
         return row if found else None
 
@@ -178,7 +180,7 @@ class TokenPopover(QWidget):
         radius = theme.radius("card")
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
 
-        line = QRect(_PAD, _PAD - 4, self.width() - 2 * _PAD, _HEADER - 4)
+        line = QRect(_PAD, _PAD - 4, self.width() - 2 * _PAD, theme.px(_HEADER) - 4)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.setFont(theme.font("small"))
@@ -201,25 +203,30 @@ class TokenPopover(QWidget):
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         shown = self._token.alternatives[:_SHOWN]
         longest = max((a.probability for a in shown), default=0.0) or 1.0
-        y = _PAD + _HEADER
+        y = _PAD + theme.px(_HEADER)
         for row, alternative in enumerate(shown):
             if row == self._marked:
                 painter.setPen(QPen(look.color("focus"), 1))
                 painter.setBrush(look.color("accent_soft"))
-                marked = QRectF(_PAD - 6, y + 1, self.width() - 2 * _PAD + 12, _ROW - 2)
+                marked = QRectF(_PAD - 6, y + 1, self.width() - 2 * _PAD + 12, theme.px(_ROW) - 2)
                 painter.drawRoundedRect(marked, theme.radius("control"), theme.radius("control"))
             chosen = alternative.token_id == self._token.token_id
             painter.setFont(theme.font("body", bold=chosen))
             painter.setPen(look.color("accent" if chosen else "text"))
-            name = QRect(_PAD, y, _NAME_WIDTH, _ROW)
+            name = QRect(_PAD, y, theme.px(_NAME_WIDTH), theme.px(_ROW))
             elide = Qt.TextElideMode.ElideRight
             spelt = painter.fontMetrics().elidedText(
-                self.spell(alternative.text), elide, _NAME_WIDTH
+                self.spell(alternative.text), elide, theme.px(_NAME_WIDTH)
             )
             painter.drawText(name, left, spelt)
-            x0 = _PAD + _NAME_WIDTH + 8
-            room = self.width() - _PAD - _SHARE_WIDTH - 8 - x0
-            bar = QRectF(x0, y + 8, max(2.0, room * alternative.probability / longest), 8)
+            x0 = _PAD + theme.px(_NAME_WIDTH) + 8
+            room = self.width() - _PAD - theme.px(_SHARE_WIDTH) - 8 - x0
+            bar = QRectF(
+                x0,
+                y + (theme.px(_ROW) - 8) / 2,
+                max(2.0, room * alternative.probability / longest),
+                8,
+            )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color("accent"))
             painter.setOpacity(1.0 if chosen else 0.55)
@@ -227,13 +234,18 @@ class TokenPopover(QWidget):
             painter.setOpacity(1.0)
             painter.setFont(theme.font("small"))
             painter.setPen(look.color("text_2"))
-            share = QRect(self.width() - _PAD - _SHARE_WIDTH, y, _SHARE_WIDTH, _ROW)
+            share = QRect(
+                self.width() - _PAD - theme.px(_SHARE_WIDTH),
+                y,
+                theme.px(_SHARE_WIDTH),
+                theme.px(_ROW),
+            )
             painter.drawText(share, right, f"{alternative.probability:.1%}")
-            y += _ROW
+            y += theme.px(_ROW)
         if self._can_choose:
             painter.setFont(theme.font("small"))
             painter.setPen(look.color("text_3"))
-            hint = QRect(_PAD, y, self.width() - 2 * _PAD, _HINT)
+            hint = QRect(_PAD, y, self.width() - 2 * _PAD, theme.px(_HINT))
             words = painter.fontMetrics().elidedText(
                 self.tr("Choose one to go on from here"), Qt.TextElideMode.ElideRight, hint.width()
             )
