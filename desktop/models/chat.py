@@ -109,11 +109,10 @@ def check_name(name: str) -> str:
         )
     taken = {path.name for path in SOURCE.iterdir()}
     if name in taken or name.endswith(("_stream", "_bls")):
-        raise InvalidInput(f"{name!r} is taken by the server itself; give it another name (--name)")
+        raise InvalidInput(f"{name!r} is taken by the server itself; give it another name")
     if (folder() / name).exists():
         raise InvalidInput(
-            f"there is a model {name} already; remove it first, or give this one another name "
-            "(--name)"
+            f"there is a model {name} already; remove it first, or give this one another name"
         )
     return name
 

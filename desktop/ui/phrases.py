@@ -11,7 +11,7 @@ from functools import cache
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
-from desktop.ui import server_phrases, settings_phrases
+from desktop.ui import model_phrases, server_phrases, settings_phrases
 
 _SOURCES = (
     # Why this launcher.
@@ -96,7 +96,13 @@ _SOURCES = (
 )
 
 _TEMPLATES = tuple(
-    str(source) for source in _SOURCES + server_phrases.SOURCES + settings_phrases.SOURCES
+    str(source)
+    for source in (
+        *_SOURCES,
+        *server_phrases.SOURCES,
+        *settings_phrases.SOURCES,
+        *model_phrases.SOURCES,
+    )
 )
 
 

@@ -22,6 +22,7 @@ from desktop import paths, settings
 from desktop.launchers import capture
 from desktop.launchers.base import ServerState, ServerStatus
 from desktop.ui import theme
+from desktop.ui.chat_models import ChatModelsCard
 from desktop.ui.controls import frame, label, primary_button, scrolled, set_level
 from desktop.ui.server_charts import ChartsPanel
 from desktop.ui.server_diagnostics import LOG_LINES, diagnostics
@@ -128,11 +129,12 @@ class ServerPage(QWidget):
         self.server.footer.addStretch(1)
         self.progress = StartCard()
         self.models = ModelsTable(session)
+        self.chats = ChatModelsCard(session)
         self.charts = ChartsPanel(session)
         self.log = LogView(session)
         self.settings = ServerSettingsForm(session)
         self.parts = QStackedWidget(self)
-        cards = (self.progress, self.server, self.models, self.charts)
+        cards = (self.progress, self.server, self.models, self.chats, self.charts)
         self.parts.addWidget(self._column(_WIDEST, *cards))
         self.parts.addWidget(self._whole(self.log))
         self.parts.addWidget(self._column(_WIDEST_FORM, self.settings))
@@ -234,6 +236,7 @@ class ServerPage(QWidget):
         self.progress.show_status(status)
         self._show_facts(status)
         self.models.show_status(status)
+        self.chats.show_status(status)
         server = (status.endpoint.metrics, status.pid)
         if status.state in SERVING and server != self._server:
             self._server = server

@@ -296,6 +296,88 @@
     </message>
 </context>
 <context>
+    <name>ChatModelRow</name>
+    <message>
+        <source>served</source>
+        <translation>已启用</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation type="unfinished">正在加载</translation>
+    </message>
+    <message>
+        <source>unloading</source>
+        <translation type="unfinished">正在卸载</translation>
+    </message>
+    <message>
+        <source>not served</source>
+        <translation>未启用</translation>
+    </message>
+    <message>
+        <source>Stop serving</source>
+        <translation>停用</translation>
+    </message>
+    <message>
+        <source>Serve</source>
+        <translation>启用</translation>
+    </message>
+    <message>
+        <source>Frees its memory; it stays on this machine</source>
+        <translation>释放它占用的内存，模型仍留在本机</translation>
+    </message>
+    <message>
+        <source>Load it now and at every start; then it can be chosen in a chat</source>
+        <translation>现在加载，以后每次启动也加载；之后就能在对话里选用</translation>
+    </message>
+    <message>
+        <source>Remove…</source>
+        <translation>删除…</translation>
+    </message>
+    <message>
+        <source>Delete it from this machine</source>
+        <translation>从本机删除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatModelsCard</name>
+    <message>
+        <source>Chat models of your own</source>
+        <translation>自己的聊天模型</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>导入…</translation>
+    </message>
+    <message>
+        <source>Import a chat model</source>
+        <translation>导入聊天模型</translation>
+    </message>
+    <message>
+        <source>None yet. Import one from a folder or from the Hugging Face hub, and choose it in a chat.</source>
+        <translation>还没有。可以从文件夹或 Hugging Face 导入一个，然后在对话里选用。</translation>
+    </message>
+    <message>
+        <source>Remove a chat model</source>
+        <translation>删除聊天模型</translation>
+    </message>
+    <message>
+        <source>Delete {0} from this machine?</source>
+        <translation>要从本机删除 {0} 吗？</translation>
+    </message>
+    <message>
+        <source>Conversations stay as they are.</source>
+        <translation>对话记录不受影响。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">删除</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>保留</translation>
+    </message>
+</context>
+<context>
     <name>ChatPage</name>
     <message>
         <source>Messages</source>
@@ -1004,6 +1086,74 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import a chat model</source>
+        <extracomment>``bring_in`` of :mod:`desktop.models.chat`. A model was imported: its name.</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>CDial-GPT, GPT2-chitchat, or any causal language model of transformers with a chat template. It is checked and copied; none of its code is run.</source>
+        <translation>支持 CDial-GPT、GPT2-chitchat，以及 transformers 中任何带对话模板的因果语言模型。导入时会先检查再复制，不会运行其中的任何代码。</translation>
+    </message>
+    <message>
+        <source>&amp;From</source>
+        <translation>来源(&amp;F)</translation>
+    </message>
+    <message>
+        <source>a folder, or a name on the hub: owner/model</source>
+        <translation>文件夹，或 Hugging Face 上的名称：owner/model</translation>
+    </message>
+    <message>
+        <source>Folder or name on the Hugging Face hub</source>
+        <translation>文件夹或 Hugging Face 上的名称</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>选择文件夹…</translation>
+    </message>
+    <message>
+        <source>&amp;Name</source>
+        <translation>名称(&amp;N)</translation>
+    </message>
+    <message>
+        <source>What the model is called here</source>
+        <translation>模型在本机的名称</translation>
+    </message>
+    <message>
+        <source>A name on the hub is downloaded from huggingface.co now, and only on your request. Mind the model&apos;s licence; CDial-GPT&apos;s weights are for research only.</source>
+        <translation>填写 Hugging Face 上的名称时，会立即从 huggingface.co 下载；只有您要求时才会联网。请留意模型的许可证：CDial-GPT 的权重仅供研究使用。</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Choose the model&apos;s folder</source>
+        <translation>选择模型所在的文件夹</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>{0} is imported ({1}).</source>
+        <translation>{0} 已导入（{1}）。</translation>
+    </message>
+    <message>
+        <source>The import was cancelled; a begun download goes on next time.</source>
+        <translation>导入已取消；没下载完的部分下次会接着下载。</translation>
+    </message>
+    <message>
+        <source> · {0} of {1} MB</source>
+        <translation> · {0} / {1} MB</translation>
     </message>
 </context>
 <context>
@@ -3530,6 +3680,122 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>{0} answered something that is no list of releases</source>
         <translation>{0} 返回的不是版本列表</translation>
+    </message>
+    <message>
+        <source>asking the hub for {0}</source>
+        <translation>正在向 Hugging Face 查询 {0}</translation>
+    </message>
+    <message>
+        <source>downloading {0}</source>
+        <translation>正在下载 {0}</translation>
+    </message>
+    <message>
+        <source>checking {0}</source>
+        <translation>正在校验 {0}</translation>
+    </message>
+    <message>
+        <source>looking at the files</source>
+        <translation>正在查看文件</translation>
+    </message>
+    <message>
+        <source>reading {0}</source>
+        <translation>正在读取 {0}</translation>
+    </message>
+    <message>
+        <source>reading the tokenizer</source>
+        <translation>正在读取分词器</translation>
+    </message>
+    <message>
+        <source>reading the weights</source>
+        <translation>正在读取权重</translation>
+    </message>
+    <message>
+        <source>writing the weights</source>
+        <translation>正在写入权重</translation>
+    </message>
+    <message>
+        <source>comparing with transformers</source>
+        <translation>正在与 transformers 的结果比对</translation>
+    </message>
+    <message>
+        <source>comparing the prompts with transformers</source>
+        <translation>正在与 transformers 比对提示词</translation>
+    </message>
+    <message>
+        <source>comparing the replies with transformers</source>
+        <translation>正在与 transformers 比对输出</translation>
+    </message>
+    <message>
+        <source>putting it in place</source>
+        <translation>正在放入模型目录</translation>
+    </message>
+    <message>
+        <source>cancelling</source>
+        <translation>正在取消</translation>
+    </message>
+    <message>
+        <source>there is no folder {0}, and it is no name on the hub, such as {1}</source>
+        <translation>没有文件夹 {0}，它也不是 Hugging Face 上的名称（例如 {1}）</translation>
+    </message>
+    <message>
+        <source>a model&apos;s name is made of 1 to 64 small letters, digits, dots and hyphens, not {0}</source>
+        <translation>模型名称由 1 至 64 个小写字母、数字、点和连字符组成，不能是 {0}</translation>
+    </message>
+    <message>
+        <source>{0} is taken by the server itself; give it another name</source>
+        <translation>{0} 是服务器自己使用的名称，请换一个</translation>
+    </message>
+    <message>
+        <source>there is a model {0} already; remove it first, or give this one another name</source>
+        <translation>已经有名为 {0} 的模型，请先删除它，或给新模型换个名称</translation>
+    </message>
+    <message>
+        <source>{0} is missing from {1}</source>
+        <translation>{1} 中缺少 {0}</translation>
+    </message>
+    <message>
+        <source>{0} has neither model.safetensors nor pytorch_model.bin</source>
+        <translation>{0} 中既没有 model.safetensors，也没有 pytorch_model.bin</translation>
+    </message>
+    <message>
+        <source>{0} is damaged or cut off: {1}</source>
+        <translation>{0} 已损坏或不完整：{1}</translation>
+    </message>
+    <message>
+        <source>{0} wants to run code when it is read; only plain tensors are accepted, so it was not read</source>
+        <translation>{0} 在读取时会运行代码；这里只接受纯张量，因此没有读取</translation>
+    </message>
+    <message>
+        <source>the model has no chat template, so it was not made for chats (and it has no vocab.txt of CDial-GPT or GPT2-chitchat either)</source>
+        <translation>这个模型没有对话模板，不是用来聊天的（也没有 CDial-GPT 或 GPT2-chitchat 的 vocab.txt）</translation>
+    </message>
+    <message>
+        <source>this model needs program code of its own, which is not run here</source>
+        <translation>这个模型需要运行它自带的程序代码，这里不会运行</translation>
+    </message>
+    <message>
+        <source>config.json: {0} is {1}; from 1 to {2} is possible</source>
+        <translation>config.json：{0} 的值是 {1}，只能在 1 到 {2} 之间</translation>
+    </message>
+    <message>
+        <source>the disk of {0} is full; make room and try again</source>
+        <translation>{0} 所在的磁盘已满，请腾出空间后重试</translation>
+    </message>
+    <message>
+        <source>the model needs {0} of disk space while it is imported, but {1} are free at {2}</source>
+        <translation>导入这个模型需要 {0} 磁盘空间，但 {2} 只剩 {1}</translation>
+    </message>
+    <message>
+        <source>there is no model {0} at {1}, or it is private</source>
+        <translation>{1} 上没有模型 {0}，或者它不公开</translation>
+    </message>
+    <message>
+        <source>{0} arrived damaged (its checksum is wrong); try again</source>
+        <translation>下载到的 {0} 已损坏（校验和不符），请重试</translation>
+    </message>
+    <message>
+        <source>the download from {0} broke off ({1}); try again, what has arrived is kept</source>
+        <translation>从 {0} 的下载中断了（{1}）；请重试，已下载的部分会保留</translation>
     </message>
 </context>
 <context>
