@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QT
 
 from desktop.ui import theme
 from desktop.ui.coloring import Coloring
+from desktop.ui.controls import fit_segments
 from desktop.ui.icons import icon
 from desktop.ui.legend import ProbabilityLegend
 from desktop.ui.status_bar import ElidedLabel
@@ -80,6 +81,7 @@ class ChatHeader(QFrame):
             self.colorings[coloring].setText(name)
             self.colorings[coloring].setToolTip(meaning)
             self.colorings[coloring].setAccessibleName(meaning)
+        fit_segments(self.colorings.values())
         self.list_button.setToolTip(self.tr("Conversations (Ctrl+B)"))
         self.list_button.setAccessibleName(self.tr("Show the conversations"))
         self.panel_button.setToolTip(self.tr("Sampling (Ctrl+.)"))
@@ -89,6 +91,9 @@ class ChatHeader(QFrame):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
+        elif event.type() == QEvent.Type.FontChange:
+            fit_segments(self.colorings.values())
+            self._place_legend()
         elif event.type() == QEvent.Type.PaletteChange:
             self._tint()
 

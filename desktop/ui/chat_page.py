@@ -78,6 +78,7 @@ class ChatPage(QWidget):
         self.list_wanted = True
         self.sampling_wanted = True
         self._room: tuple[bool, bool] | None = None
+        self._scale = theme.scale()
         self._status = session.status
         self._lay_out()
         self._connect(session)
@@ -189,7 +190,11 @@ class ChatPage(QWidget):
         if event.type() == QEvent.Type.LanguageChange:
             self.error.hide()
             self.retranslate()
-        elif event.type() == QEvent.Type.FontChange:
+        elif event.type() == QEvent.Type.FontChange and theme.scale() != self._scale:
+            ratio, self._scale = theme.scale() / self._scale, theme.scale()
+            sizes = self.splitter.sizes()
+            list_width = round(sizes[0] * ratio)
+            self.splitter.setSizes([list_width, sizes[1] + sizes[0] - list_width, *sizes[2:]])
             self._make_room()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QComboBox,
     QGridLayout,
@@ -26,6 +27,8 @@ from desktop.ui.controls import label
 _NAMES_WIDTH = 128
 _LINE = 30
 _MOST_INSTANCES = 16
+# Font size from which names stand above.
+_ABOVE_FROM = 1.5
 
 
 class Field(QWidget):
@@ -47,11 +50,24 @@ class Field(QWidget):
         self._variable = ""
         self._right = QVBoxLayout()
         self._right.setSpacing(4)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(16)
-        row.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(self._right, 1)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addLayout(self._right, 1)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """The name beside the input, or above it where letters are so large that there is no room
+        for both."""
+        above = theme.scale() >= _ABOVE_FROM
+        way = QBoxLayout.Direction
+        self._row.setDirection(way.TopToBottom if above else way.LeftToRight)
+        self._row.setSpacing(2 if above else 16)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._arrange()
 
     def _place(self, *widgets: QWidget) -> None:
         line = QHBoxLayout()

@@ -113,6 +113,11 @@ class Segments(QWidget):
             # The chosen one is bold, and none may change its width by being chosen.
             button.setMinimumWidth(QFontMetrics(bold).horizontalAdvance(name) + 26)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.show_names([button.text() for button in self.buttons])
+
     def choose(self, number: int) -> None:
         self.buttons[number].setChecked(True)
 
