@@ -29,7 +29,7 @@ def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
         print(NO_DISPLAY, file=sys.stderr)
         return 1
 
-    from desktop import input_method, instance, launchers
+    from desktop import input_method, instance, launchers, memory
 
     place = instance.take(files)
     if isinstance(place, int):
@@ -44,6 +44,7 @@ def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
         list(argv),
         acquire=launchers.acquire,
         builtin=lambda: launchers.acquire("embedded"),
+        check=memory.check_launch,
     )
     application.listen(place)
     if typing.problem:

@@ -19,6 +19,7 @@ from desktop import inventory, paths
 from desktop.instance import Place
 from desktop.inventory import Kind, Removal
 from desktop.launchers.base import Lease, ServerState, ServerStatus
+from desktop.settings import Settings
 from desktop.store.records import ChatSettings
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint
@@ -63,6 +64,7 @@ class Application(QObject):
         acquire: Callable[[], Lease],
         client: Callable[[Endpoint], Client] = TritonClient,
         builtin: Callable[[], Lease] | None = None,
+        check: Callable[[Settings | None], None] | None = None,
     ) -> None:
         self.qt = cast(QApplication, QApplication.instance()) or QApplication(argv)
         super().__init__()
@@ -80,7 +82,7 @@ class Application(QObject):
         self.theme = ThemeManager(self.qt, self._theme_choice(), self.preferences.font_size)
         self.language = LanguageManager(self.qt, self._language_choice())
         self.session = ServerSession(
-            Background(self), acquire, client, parent=self, builtin=builtin
+            Background(self), acquire, client, parent=self, builtin=builtin, check=check
         )
         self.archive = Archive(parent=self)
         self.window = MainWindow(self.session, self.archive)

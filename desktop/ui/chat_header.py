@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
@@ -14,7 +14,7 @@ from desktop.ui.legend import ProbabilityLegend
 from desktop.ui.status_bar import ElidedLabel
 
 # Narrower than this the legend gives way to the title.
-_LEGEND_FROM = 620
+_LEGEND_FROM = 680
 
 
 class ChatHeader(QFrame):
@@ -30,6 +30,10 @@ class ChatHeader(QFrame):
             button.setObjectName("toggle")
             button.setCheckable(True)
             theme.fit(button, icon=18, width=32, height=32)
+        self.unsure_button = QToolButton(self)
+        self.unsure_button.setObjectName("toggle")
+        self.unsure_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        theme.fit(self.unsure_button, icon=14, height=32)
         self.title = ElidedLabel(self)
         self.title.setObjectName("pageTitle")
         self.legend = ProbabilityLegend(self)
@@ -51,6 +55,7 @@ class ChatHeader(QFrame):
         row.addWidget(self.list_button)
         row.addWidget(self.title, 1)
         row.addWidget(self.legend)
+        row.addWidget(self.unsure_button)
         row.addLayout(segments)
         row.addWidget(self.panel_button)
         self._group.idClicked.connect(self._choose)
@@ -82,6 +87,11 @@ class ChatHeader(QFrame):
             self.colorings[coloring].setToolTip(meaning)
             self.colorings[coloring].setAccessibleName(meaning)
         fit_segments(self.colorings.values())
+        self.unsure_button.setText("F8")
+        self.unsure_button.setToolTip(
+            self.tr("Go to the next passage the model was unsure of; Shift+F8 goes back")
+        )
+        self.unsure_button.setAccessibleName(self.unsure_button.toolTip())
         self.list_button.setToolTip(self.tr("Conversations (Ctrl+B)"))
         self.list_button.setAccessibleName(self.tr("Show the conversations"))
         self.panel_button.setToolTip(self.tr("Sampling (Ctrl+.)"))
@@ -102,13 +112,14 @@ class ChatHeader(QFrame):
         self._place_legend()
 
     def _place_legend(self) -> None:
-        self.legend.setVisible(
-            self._coloring is not Coloring.OFF and self.width() >= theme.px(_LEGEND_FROM)
-        )
+        room = self.width() >= theme.px(_LEGEND_FROM)
+        self.legend.setVisible(room and self._coloring is not Coloring.OFF)
+        self.unsure_button.setVisible(self.legend.isVisibleTo(self))
 
     def _tint(self) -> None:
         color = theme.current().color("text_2")
         self.list_button.setIcon(icon("panel_left", color, 18))
+        self.unsure_button.setIcon(icon("arrow_down", color, 14))
         self.panel_button.setIcon(icon("settings", color, 18))
 
     @Slot(int)

@@ -145,6 +145,7 @@ class ChatPage(QWidget):
         self.models.models_changed.connect(self.sampling.who.show_models)
         self.models.limits_changed.connect(self.sampling.show_limits)
         self.header.coloring_chosen.connect(self.set_coloring)
+        self.header.unsure_button.clicked.connect(messages.next_unsure)
         self.header.list_button.clicked.connect(self.toggle_list)
         self.header.panel_button.clicked.connect(self.toggle_sampling)
         self.archive.noticed.connect(self._store_noticed)

@@ -13,7 +13,7 @@ from desktop.triton.models import DEFAULT, chat_models, is_ready, stream_model
 from desktop.ui.controls import label
 from desktop.ui.words import model_words
 
-_LINES = 3
+_LINES = 4
 _WRITTEN_MS = 400
 
 
@@ -25,7 +25,7 @@ class PersonaEdit(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTabChangesFocus(True)
-        self.document().setDocumentMargin(4)
+        self.document().setDocumentMargin(6)
         self._timer = QTimer(self, singleShot=True, interval=_WRITTEN_MS)
         self._timer.timeout.connect(self.written)
         self.textChanged.connect(self._timer.start)

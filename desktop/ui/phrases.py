@@ -69,6 +69,10 @@ _SOURCES = (
         "phrases",
         "this session asks for {0}, which this Qt cannot speak to; use fcitx5 or ibus to type Chinese",  # noqa: E501
     ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
+        "This needs about {0} of memory, and {1} are free; close other programs, or try again to do it all the same",  # noqa: E501
+    ),
     # What is wrong with a file of a conversation.
     QT_TRANSLATE_NOOP("phrases", "the conversation does not exist any more"),
     QT_TRANSLATE_NOOP("phrases", "the file's name must end in {0}"),

@@ -8,7 +8,9 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from desktop import memory
 from desktop.launchers.base import ServerState, ServerStatus
+from desktop.memory import MemoryShort
 from desktop.triton.control import ModelControl, ModelInfo
 from desktop.triton.types import Endpoint
 from desktop.ui import theme
@@ -181,12 +183,18 @@ class ModelsTable(QFrame):
         if name in self._doing or self._status.state not in SERVING:
             return
         self._doing[name] = "load" if load else "unload"
+
+        # Warned once, a person who asks again knows.
+        warn = load and not isinstance(self._problems.get(name), MemoryShort)
         self._problems.pop(name, None)
-        self._show()
 
         def work(control: ModelControl) -> list[ModelInfo]:
+            if warn:
+                memory.check_load(name)
             (control.load if load else control.unload)(name)
             return control.index()
+
+        self._show()
 
         def succeeded(models: list[ModelInfo]) -> None:
             self._doing.pop(name, None)

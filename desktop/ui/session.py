@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from desktop import settings
 from desktop.launchers import supervised
 from desktop.launchers.base import Lease, ServerState, ServerStatus
+from desktop.memory import MemoryShort
 from desktop.settings import Settings
 from desktop.triton.client import ChatStream, TritonClient
 from desktop.triton.models import ModelLimits, stream_model
@@ -101,8 +102,13 @@ class ServerSession(QObject):
         parent: QObject | None = None,
         builtin: Callable[[], Lease] | None = None,
         stop: Callable[[str], object] = supervised.stop_running,
+        check: Callable[[Settings | None], None] | None = None,
     ) -> None:
+        """``check``: raises :class:`MemoryShort` where a server will probably not fit into memory;
+        the person is warned once, and the next start goes ahead."""
         super().__init__(parent)
+        self._check = check
+        self._warned = False
         self.background = background
         self._as_set = self._acquire = acquire
         self._builtin = builtin
@@ -322,6 +328,16 @@ class ServerSession(QObject):
         if old is not None:
             old.close()
 
+    def _warn(self, wanted: Settings | None) -> None:
+        if self._check is None or self._warned:
+            self._warned = False
+            return
+        try:
+            self._check(wanted)
+        except MemoryShort:
+            self._warned = True
+            raise
+
     def _take_lease(self, attempt: int) -> None:
         self._drop_lease()
         try:
@@ -330,6 +346,11 @@ class ServerSession(QObject):
             wanted = None  # acquiring says so, or needs none
         with self._changed:
             self._settings = wanted
+        try:
+            self._warn(wanted)
+        except MemoryShort as short:
+            self._set_status(attempt, ServerStatus("", "", ServerState.STOPPED, str(short)))
+            return
         try:
             lease = self._acquire()
         except Exception as error:

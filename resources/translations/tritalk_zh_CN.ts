@@ -279,6 +279,10 @@
         <translation>不着色</translation>
     </message>
     <message>
+        <source>Go to the next passage the model was unsure of; Shift+F8 goes back</source>
+        <translation>跳到模型下一处没把握的地方；Shift+F8 往回跳</translation>
+    </message>
+    <message>
         <source>Conversations (Ctrl+B)</source>
         <translation>对话列表（Ctrl+B）</translation>
     </message>
@@ -303,11 +307,11 @@
     </message>
     <message>
         <source>loading</source>
-        <translation type="unfinished">正在加载</translation>
+        <translation>正在加载</translation>
     </message>
     <message>
         <source>unloading</source>
-        <translation type="unfinished">正在卸载</translation>
+        <translation>正在卸载</translation>
     </message>
     <message>
         <source>not served</source>
@@ -370,7 +374,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
     </message>
     <message>
         <source>Keep</source>
@@ -1093,7 +1097,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Import a chat model</source>
         <extracomment>``bring_in`` of :mod:`desktop.models.chat`. A model was imported: its name.</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>导入聊天模型</translation>
     </message>
     <message>
         <source>CDial-GPT, GPT2-chitchat, or any causal language model of transformers with a chat template. It is checked and copied; none of its code is run.</source>
@@ -1137,11 +1141,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>{0} is imported ({1}).</source>
@@ -3004,6 +3008,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>this session asks for {0}, which this Qt cannot speak to; use fcitx5 or ibus to type Chinese</source>
         <translation>当前会话指定使用 {0}，但此 Qt 无法与它通信；请改用 fcitx5 或 ibus 输入中文</translation>
+    </message>
+    <message>
+        <source>This needs about {0} of memory, and {1} are free; close other programs, or try again to do it all the same</source>
+        <translation>这大约需要 {0} 内存，现在只有 {1} 可用；请关闭其他程序，或者再试一次，仍要继续</translation>
     </message>
     <message>
         <source>the address is not {0} text</source>

@@ -25,7 +25,7 @@ from desktop.store.schema import Notice, NoticeKind
 from desktop.triton.types import Finished, InvalidInput, Token
 from desktop.ui.coloring import Coloring
 from desktop.ui.words import error_words, notice_words
-from tests.ui import address_pictures
+from tests.ui import address_pictures, chat_pictures
 from tests.ui.fakes import (
     ADDRESSES,
     BARE,
@@ -134,6 +134,7 @@ class Gallery:
         view.explain_token(row, _SECOND.index("泡"))
         self.shoot("chat_token")
         chat.view.leave_token()
+        chat_pictures.take(self)
         chat.conversation.new()
         chat.composer.edit.setPlainText("第一行\n第二行\n第三行")
         too_long = InvalidInput("the message has 10,000 characters; this model reads at most 492")

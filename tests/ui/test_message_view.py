@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from desktop.store.records import DEFAULT_SETTINGS, ConversationInfo, new_id
 from desktop.triton.types import Finished
 from desktop.ui import theme
 from desktop.ui.message_view import MessageView
@@ -171,3 +172,29 @@ def test_unsure_passages_are_stepped_through_by_a_key(
     assert seen == ["二", "五", "六", "八", "八"]
     QTest.keyClick(view, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
     assert chat.popover.token.text == "六"
+    assert "F8" in chat.header.unsure_button.text()
+    QTest.mouseClick(chat.header.unsure_button, Qt.MouseButton.LeftButton)
+    assert chat.popover.token is not None
+    assert chat.popover.token.text == "八"
+
+
+def test_unsure_passages_of_replies_that_were_not_looked_at_are_found(
+    qtbot: QtBot, fake: Callable[..., Fake]
+) -> None:
+    one = fake()
+    chat = one.window.chat
+    info = ConversationInfo(new_id(), "很长")
+    messages: list[Message] = []
+    for number in range(60):
+        asked = Message(Role.USER, "话", parent=messages[-1].id if messages else None)
+        said = reply("一二三", 0.2 if number == 2 else 0.9)
+        said.parent = asked.id
+        messages += [asked, said]
+    one.app.archive.ask(lambda d: d.adopt(info, DEFAULT_SETTINGS, messages, messages))
+    chat.conversation.open(info.id)
+    transcript = chat.conversation.transcript
+    qtbot.waitUntil(lambda: transcript.rowCount() == 120)
+    assert not transcript.message(5).tokens_loaded
+    chat.view.setFocus()
+    QTest.keyClick(chat.view, Qt.Key.Key_F8)
+    qtbot.waitUntil(lambda: chat.view.focus_token == (5, 0))
