@@ -31,14 +31,14 @@ from desktop.ui.words import error_words
 
 _LOOK_MS = 100
 
-#: ``bring_in`` of :mod:`desktop.models.chat`.
+# ``bring_in`` of :mod:`desktop.models.chat`.
 BringIn = Callable[[str, str, Callable[[Progress], None], Cancel], Installed]
 
 
 class ImportDialog(QDialog):
     """Stays usable beside the window; closing it ends an import that is under way."""
 
-    #: A model was imported: its name.
+    # A model was imported: its name.
     imported = Signal(str)
 
     def __init__(

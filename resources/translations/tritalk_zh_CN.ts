@@ -280,7 +280,7 @@
     </message>
     <message>
         <source>Go to the next passage the model was unsure of; Shift+F8 goes back</source>
-        <translation>跳到模型下一处没把握的地方；Shift+F8 往回跳</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Conversations (Ctrl+B)</source>
@@ -307,7 +307,7 @@
     </message>
     <message>
         <source>loading</source>
-        <translation>正在加载</translation>
+        <translation>加载中</translation>
     </message>
     <message>
         <source>unloading</source>
@@ -1096,7 +1096,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <name>ImportDialog</name>
     <message>
         <source>Import a chat model</source>
-        <extracomment>``bring_in`` of :mod:`desktop.models.chat`. A model was imported: its name.</extracomment>
         <translation>导入聊天模型</translation>
     </message>
     <message>
@@ -3011,7 +3010,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>This needs about {0} of memory, and {1} are free; close other programs, or try again to do it all the same</source>
-        <translation>这大约需要 {0} 内存，现在只有 {1} 可用；请关闭其他程序，或者再试一次，仍要继续</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the address is not {0} text</source>
