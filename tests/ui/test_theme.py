@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -47,6 +48,80 @@ def test_text_is_readable_on_every_background(scheme: theme.SchemeName) -> None:
     if contrast(look.color("on_accent"), look.color("accent")) < 4.5:
         weak.append(("on_accent", "accent"))
     assert weak == []
+
+
+#: What delegates and other painting code write on what, beyond plain text on plain ground: text,
+#: its ground, and where.
+PAINTED = (
+    ("text_2", "accent_soft", "the last line of the chosen conversation; shares in the popover"),
+    ("text_2", "sunken", "a conversation under the mouse"),
+    ("accent", "surface", "the chosen token in the popover; actions under the mouse"),
+    ("text_2", "user_bubble", "the waiting words of a message"),
+)
+
+
+def rules() -> list[tuple[str, dict[str, str]]]:
+    """Selectors of the style sheet with the names of their colours."""
+    text = (theme.RESOURCES / "style" / "app.qss").read_text("utf-8")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    found = []
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", text):
+        pairs = re.findall(r"([\w-]+)\s*:\s*([^;]+)", body)
+        found.append((" ".join(selector.split()), {k: v.strip() for k, v in pairs}))
+    return found
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_pair_of_the_style_sheet_is_readable(scheme: theme.SchemeName) -> None:
+    look = Theme(scheme)
+    weak, seen = [], 0
+    grounds = ("window", "surface", "sunken")
+
+    def check(text: str, ground: str, where: str) -> None:
+        nonlocal seen
+        seen += 1
+        if contrast(look.color(text), look.color(ground)) < 4.5:
+            weak.append((where, text, ground))
+
+    for selector, style in rules():
+        # Grooves, bars and handles carry no text.
+        if re.search(r"::(groove|handle|chunk|sub-page|add-|indicator)|Splitter|divider", selector):
+            continue
+        for text_key, ground_key in (
+            ("color", "background"),
+            ("selection-color", "selection-background-color"),
+        ):
+            text = style.get(text_key, "").removeprefix("$")
+            ground = style.get(ground_key, "").removeprefix("$")
+            if ground == "transparent":
+                ground = ""
+            if text and ground:
+                check(text, ground, selector)
+            elif text:
+                for each in grounds:
+                    check(text, each, selector)
+            elif ground:
+                check("text", ground, selector)
+    assert seen > 60
+    for text, ground, where in PAINTED:
+        check(text, ground, where)
+    assert weak == []
+    # What is no text but means something: 3 to 1 (WCAG 2.2, 1.4.11).
+    assert contrast(look.color("accent"), look.color("accent_soft")) >= 3  # the chosen page's icon
+
+
+def test_painting_code_uses_the_colours_of_the_theme_only() -> None:
+    """A colour written elsewhere would be checked by nobody."""
+    own = re.compile(r"""QColor\(\s*["\d]|["']#[0-9A-Fa-f]{6,8}["']""")
+    allowed = {
+        "theme.py": 1,  # white, as a candidate for text on the accent
+        "icons.py": 1,  # the application's icon, whose black is not drawn
+    }
+    found = {}
+    for path in sorted((theme.RESOURCES.parent / "desktop" / "ui").glob("*.py")):
+        if count := len(own.findall(path.read_text("utf-8"))):
+            found[path.name] = count
+    assert found == allowed
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
