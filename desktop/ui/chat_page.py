@@ -115,12 +115,15 @@ class ChatPage(QWidget):
         self.splitter.setChildrenCollapsible(False)
         # Qt takes the mouse up to two pixels beside so thin a line.
         self.splitter.setHandleWidth(1)
-        for number, part in enumerate((self.panel, self._middle, self.sampling)):
+        for number, part in enumerate((self.panel, self._middle)):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(number, int(part is self._middle))
         page = QHBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
-        page.addWidget(self.splitter)
+        page.setSpacing(0)
+        page.addWidget(self.splitter, 1)
+        # Of one width, which the splitter would not heed.
+        page.addWidget(self.sampling)
 
     def _connect(self, session: ServerSession) -> None:
         conversation, view, panel = self.conversation, self.view, self.panel

@@ -37,6 +37,7 @@ from tests.ui.fakes import (
     token,
 )
 from tests.ui.server_pictures import take_server
+from tests.ui.settings_pictures import take_settings
 from tests.ui.xserver import available, start
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ class Gallery:
         with tempfile.TemporaryDirectory() as files:
             address_pictures.take(self, Path(files))
         take_server(self)
+        take_settings(self)
         window.rail.menu.popup(window.mapToGlobal(window.rail.settings.pos()))
         self.shoot("settings_menu", of=lambda: window.rail.menu)
         window.rail.menu.close()
