@@ -204,6 +204,7 @@ class FileChoice(QFrame):
         self.column.setPlaceholderText(self.tr("Choose a column"))
         self.header.setText(self.tr("The first row names the columns"))
         self.table.setAccessibleName(self.tr("The first rows of the file"))
+        self.table.horizontalHeader().setAccessibleName(self.tr("Headings"))
         self.start_button.setText(self.tr("Parse"))
         self.close_button.setText(self.tr("Close"))
         self._say()

@@ -170,6 +170,7 @@ class CorrectionDialog(QDialog):
             self.fields[name].setAccessibleName(text)
         self.entities_label.setText(self.tr("Entities"))
         self.entities.setAccessibleName(self.tr("Entities"))
+        self.entities.horizontalHeader().setAccessibleName(self.tr("Headings"))
         self.entities.setHorizontalHeaderLabels([self.tr("Type"), self.tr("Text")])
         for row, kind in enumerate(ENTITY_TYPES):
             if (item := self.entities.item(row, 0)) is not None:

@@ -141,6 +141,7 @@ class ResultsCard(QFrame):
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(self.tr("Search the results"))
         self.table.setAccessibleName(self.tr("Results"))
+        self.table.horizontalHeader().setAccessibleName(self.tr("Headings"))
         self.correct_button.setText(self.tr("Correct…"))
         self.correct_button.setToolTip(self.tr("Correct the chosen row (Enter)"))
         self._say()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAction,
     QContextMenuEvent,
     QFontMetrics,
     QGuiApplication,
@@ -219,7 +220,26 @@ class ResultTable(QTableView):
         correct = menu.addAction(self.tr("Correct…"))
         correct.triggered.connect(lambda: self.correction_asked.emit(number))
         menu.addAction(self.tr("Copy")).triggered.connect(self.copy_selected)
+        # What a click on a heading does, for the keyboard.
+        sorts = menu.addMenu(self.tr("Sort by"))
+        for column in range(len(COLUMNS)):
+            action = sorts.addAction(self._heading(column))
+            action.setData(column)
+            action.triggered.connect(self._sort_by)
         return menu
+
+    @Slot()
+    def _sort_by(self) -> None:
+        """By that column; backwards where it is sorted by it already."""
+        action = self.sender()
+        assert isinstance(action, QAction)
+        header, column = self.horizontalHeader(), int(action.data())
+        same = header.sortIndicatorSection() == column
+        rising = header.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(
+            column,
+            Qt.SortOrder.DescendingOrder if same and rising else Qt.SortOrder.AscendingOrder,
+        )
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

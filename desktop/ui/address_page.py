@@ -86,9 +86,9 @@ class AddressPage(QWidget):
         header = frame(self, "header")
         theme.fit(header, height=52)
         self.title = label(header, "pageTitle")
+        self.mode_buttons = [QPushButton(header) for _ in range(2)]
         self.paste_button = QPushButton(header)
         self.open_button = QPushButton(header)
-        self.mode_buttons = [QPushButton(header) for _ in range(2)]
         self._group = QButtonGroup(self)
         segments = QHBoxLayout()
         segments.setSpacing(0)

@@ -148,6 +148,7 @@ class SingleAddress(QWidget):
         self.entities_title.setText(self.tr("Entities"))
         self.no_entities.setText(self.tr("No entity was found in the text."))
         self.table.setAccessibleName(self.tr("Entities"))
+        self.table.horizontalHeader().setAccessibleName(self.tr("Headings"))
         self._say_hint()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -280,7 +280,7 @@
     </message>
     <message>
         <source>Go to the next passage the model was unsure of; Shift+F8 goes back</source>
-        <translation type="unfinished"></translation>
+        <translation>跳到模型下一处没把握的地方；Shift+F8 往回跳</translation>
     </message>
     <message>
         <source>Conversations (Ctrl+B)</source>
@@ -728,6 +728,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>要素</translation>
     </message>
     <message>
+        <source>Headings</source>
+        <translation>列标题</translation>
+    </message>
+    <message>
         <source>Type</source>
         <translation>类型</translation>
     </message>
@@ -1018,6 +1022,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>The first rows of the file</source>
         <translation>文件的前几行</translation>
+    </message>
+    <message>
+        <source>Headings</source>
+        <translation>列标题</translation>
     </message>
     <message>
         <source>Parse</source>
@@ -1736,6 +1744,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <source>Copy</source>
         <translation>复制</translation>
     </message>
+    <message>
+        <source>Sort by</source>
+        <translation>排序方式</translation>
+    </message>
 </context>
 <context>
     <name>ResultsCard</name>
@@ -1751,6 +1763,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>Search the results</source>
         <translation>搜索结果</translation>
+    </message>
+    <message>
+        <source>Headings</source>
+        <translation>列标题</translation>
     </message>
     <message>
         <source>Correct…</source>
@@ -2305,6 +2321,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>No entity was found in the text.</source>
         <translation>文中没有找到要素。</translation>
+    </message>
+    <message>
+        <source>Headings</source>
+        <translation>列标题</translation>
     </message>
     <message>
         <source>The server is not running; see the server page.</source>
@@ -3010,7 +3030,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>This needs about {0} of memory, and {1} are free; close other programs, or try again to do it all the same</source>
-        <translation type="unfinished"></translation>
+        <translation>这大约需要 {0} 内存，现在只有 {1} 可用；请关闭其他程序，或者再试一次，仍要继续</translation>
     </message>
     <message>
         <source>the address is not {0} text</source>
@@ -3765,12 +3785,16 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>{0} 中既没有 model.safetensors，也没有 pytorch_model.bin</translation>
     </message>
     <message>
-        <source>{0} is damaged or cut off: {1}</source>
-        <translation>{0} 已损坏或不完整：{1}</translation>
+        <source>the file {0} is damaged or cut off: {1}</source>
+        <translation>文件 {0} 已损坏或不完整：{1}</translation>
     </message>
     <message>
-        <source>{0} wants to run code when it is read; only plain tensors are accepted, so it was not read</source>
-        <translation>{0} 在读取时会运行代码；这里只接受纯张量，因此没有读取</translation>
+        <source>the file {0} wants to run code when it is read; only plain tensors are accepted, so it was not read</source>
+        <translation>文件 {0} 在读取时会运行代码；这里只接受纯张量，因此没有读取</translation>
+    </message>
+    <message>
+        <source>the file {0} arrived damaged (its checksum is wrong); try again</source>
+        <translation>下载的文件 {0} 已损坏（校验和不符），请重试</translation>
     </message>
     <message>
         <source>the model has no chat template, so it was not made for chats (and it has no vocab.txt of CDial-GPT or GPT2-chitchat either)</source>
@@ -3795,10 +3819,6 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     <message>
         <source>there is no model {0} at {1}, or it is private</source>
         <translation>{1} 上没有模型 {0}，或者它不公开</translation>
-    </message>
-    <message>
-        <source>{0} arrived damaged (its checksum is wrong); try again</source>
-        <translation>下载到的 {0} 已损坏（校验和不符），请重试</translation>
     </message>
     <message>
         <source>the download from {0} broke off ({1}); try again, what has arrived is kept</source>

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QHeaderView, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from desktop.addresses.marks import Mark
@@ -23,6 +23,7 @@ from desktop.ui.address_file_start import SAMPLE
 from desktop.ui.address_page import AddressPage
 from tests.ui.conftest import Fake
 from tests.ui.fakes import BARE, FAILED, FULL, READY, STARTING, FakeLease
+from tests.ui.test_accessible import controls
 
 REFUSED = "不在表里"
 ROWS = [["1", FULL], ["2", BARE], ["3", REFUSED], ["", ""], ["5", FULL]]
@@ -170,6 +171,16 @@ def test_the_list_is_filtered_searched_and_sorted(
     QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     qtbot.waitUntil(lambda: numbers()[:3] in (["2", "1", "5"], ["1", "5", "2"]))
     assert results.table.current_number() == 2  # the chosen row stays chosen
+    menu = results.table.make_menu()
+    (sorts,) = [action.menu() for action in menu.actions() if action.menu() is not None]
+    sorts.actions()[1].trigger()
+    qtbot.waitUntil(lambda: numbers() == ["1", "5", "3", "2", "4"])
+    assert results.model.sorted_by == "address"
+    sorts.actions()[1].trigger()
+    assert results.model.descending
+    menu.deleteLater()
+    results.table.show_unsorted()
+    qtbot.waitUntil(lambda: numbers() == ["1", "2", "3", "4", "5"])
     results.table.selectAll()
     settled(qtbot, page)
     QTest.keyClick(results.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -439,3 +450,43 @@ def test_the_sample_file_opens_with_its_column(qtbot: QtBot, fake: Callable[...,
     assert page.job.preview.table.path == SAMPLE
     assert page.job.preview.table.total == 30
     assert page.file.choice.column.currentText() == "收货地址"
+
+
+def test_tab_reaches_every_control(qtbot: QtBot, fake: Callable[..., Fake], tmp_path: Path) -> None:
+    one = fake()
+    page = finished(qtbot, one, write(tmp_path / "a.csv", ROWS))
+    qtbot.waitUntil(one.window.isActiveWindow)
+    page.file.results.table.setCurrentIndex(page.file.results.model.index(0, 0))
+    named = {widget for widget in controls(page) if widget.isEnabled()}
+    # Headings are for the mouse; the table's menu sorts, too.
+    wanted = {w for w in named if not isinstance(w, QHeaderView)}
+    assert [w for w in named if not (w.accessibleName() or w.property("text"))] == []
+    reached = set()
+    page.setFocus()
+    for _ in range(40):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        reached.add(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+    # The arrows reach the other buttons of a group.
+    grouped = {w for w in wanted if isinstance(w, QAbstractButton) and w.group() is not None}
+    assert {type(w).__name__ + str(w.property("text")) for w in wanted - reached - grouped} == set()
+    assert len(reached & grouped) >= 2
+
+
+def test_everything_fits_at_twice_the_font_size(
+    qtbot: QtBot, fake: Callable[..., Fake], tmp_path: Path
+) -> None:
+    one = fake()
+    page = finished(qtbot, one, write(tmp_path / "a.csv", ROWS))
+    table = page.file.results.table
+    before = table.rowHeight(0)
+    one.app.theme.set_percent(200)
+    try:
+        qtbot.waitUntil(lambda: table.rowHeight(0) == 2 * before)
+        assert table.horizontalHeader().height() == 2 * before
+        for button in page.file.results.buttons.values():
+            assert button.width() >= button.fontMetrics().horizontalAdvance(button.text())
+    finally:
+        one.app.theme.set_percent(100)
+    qtbot.waitUntil(lambda: table.rowHeight(0) == before)
