@@ -237,7 +237,9 @@ class ServerPage(QWidget):
         else:
             self.stop_button.setToolTip(self.tr("Stops it for every program that uses it"))
         self.restart_button.setVisible(status.state in SERVING and not remote)
-        self.builtin_button.setVisible(self._session.can_use_builtin())
+        # The session may know more by now; what is offered fits what is shown.
+        ended = status.state in ENDED
+        self.builtin_button.setVisible(ended and self._session.can_use_builtin())
         self.progress.show_status(status)
         self._show_facts(status)
         self.models.show_status(status)

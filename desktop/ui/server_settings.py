@@ -326,7 +326,7 @@ class ServerSettingsForm(QWidget):
         titles = {
             "general": self.tr("How the server runs"),
             "models": self.tr("Models and devices"),
-            "docker": self.tr("Docker"),
+            "docker": self.tr("Docker container"),
             "remote": self.tr("Remote server"),
         }
         for name, title in titles.items():

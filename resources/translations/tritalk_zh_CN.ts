@@ -2101,6 +2101,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>远程服务器</translation>
     </message>
     <message>
+        <source>Docker container</source>
+        <translation>Docker 容器</translation>
+    </message>
+    <message>
         <source>The running server was started with other settings.</source>
         <translation>正在运行的服务器是用另一套设置启动的。</translation>
     </message>
