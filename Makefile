@@ -4,7 +4,7 @@ export PYTHON
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help run setup setup-test test lint unit format screenshots benchmarks clean
+.PHONY: help run setup setup-test test lint unit format screenshots benchmarks soak audit clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -40,6 +40,13 @@ screenshots: setup-test ## every page in both themes and languages, into tests/a
 
 benchmarks: setup-test ## speed, as ratios within one run
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+soak: setup-test ## ten minutes of load, and the fuzz tests with many more examples
+	$(BIN)/python -m tests.faults.soak $(ARGS)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest tests/faults tests/addresses_files tests/store -m "not docker"
+
+audit: setup-test ## known vulnerabilities of the pinned packages; see docs/security.md
+	bash .ci/audit.sh
 
 clean: ## remove what set-up and tests made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache tests/artifacts *.egg-info

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from desktop import paths
@@ -16,6 +17,10 @@ from desktop.launchers.base import ServerStatus
 from desktop.launchers.lease import SupervisorLease
 from desktop.launchers.stubs import find_stubs, process_start
 from desktop.triton.types import Endpoint
+
+# `make soak` looks at many more examples than each run of the tests does.
+hypothesis.settings.register_profile("soak", max_examples=5000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # How long a server may take to go where no test is about just that; a loaded machine is slow.
 GONE_WITHIN = 15.0

@@ -33,6 +33,14 @@ NAMES = st.sampled_from(
 )
 
 
+def examples(number: int) -> settings:
+    """So many, or as many as `make soak` asks for."""
+    soaking = settings.default.max_examples > 1000
+    return settings(
+        max_examples=settings.default.max_examples if soaking else number, deadline=None
+    )
+
+
 def check_words(error: Exception) -> None:
     """A person gets one sentence, not a trace."""
     assert str(error)
@@ -69,7 +77,7 @@ def test_a_zip_bomb(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".xlsx"])
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.binary(max_size=400))
 def test_files_of_anything(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, data: bytes
@@ -83,7 +91,7 @@ def test_files_of_anything(
         check_words(error)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.dictionaries(NAMES | st.text(max_size=8), ANYTHING, max_size=4))
 def test_sampling_values_of_anything(values: dict[str, object]) -> None:
     try:
@@ -96,7 +104,7 @@ def test_sampling_values_of_anything(values: dict[str, object]) -> None:
     assert 1 <= parsed.max_tokens <= 512
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=60) | ANYTHING.map(lambda value: json.dumps(value, default=str)))
 def test_sampling_json_of_anything(text: str) -> None:
     try:
@@ -105,7 +113,7 @@ def test_sampling_json_of_anything(text: str) -> None:
         check_words(error)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.text(max_size=300), max_size=6),
     st.text(max_size=700),
@@ -127,7 +135,7 @@ def test_prompts_of_anything_fit_the_context(
     assert all(0 <= i < len(layout.tokens) for i in prompt.ids)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(max_size=400))
 def test_the_rule_of_care_takes_any_text(text: str) -> None:
     assert care.speaks_of_suicide(text) in (True, False)
