@@ -119,7 +119,7 @@ class Download:
         self._say(f"checking {name}", self._before, self._total)
         if not _is_intact(path, file):
             path.unlink()
-            raise _Problem(f"{name} arrived damaged (its checksum is wrong); try again")
+            raise _Problem(f"the file {name} arrived damaged (its checksum is wrong); try again")
 
     def _bar(self, name: str) -> Any:
         """A progress bar's class that tells us instead of drawing."""

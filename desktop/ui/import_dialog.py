@@ -216,6 +216,7 @@ class ImportDialog(QDialog):
         self.close_button.setText(self.tr("Cancel") if self.busy else self.tr("Close"))
         if self.busy:
             self._show_progress()
+            self._make_room()
             return
         how, what = self._outcome
         level, words = "plain", ""
@@ -229,6 +230,15 @@ class ImportDialog(QDialog):
         set_level(self.words, level)
         self.words.setText(words)
         self.words.setVisible(bool(words))
+
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Words that wrap need more height than a window takes by itself."""
+        layout = self.layout()
+        if layout is not None:
+            layout.invalidate()
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
 
     @Slot()
     def _show_progress(self) -> None:
@@ -245,6 +255,12 @@ class ImportDialog(QDialog):
         self.bar.setMaximum(0 if share is None else 1000)
         if share is not None:
             self.bar.setValue(int(share * 1000))
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize, QEvent.Type.Show):
+            self._make_room()
+        return handled
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

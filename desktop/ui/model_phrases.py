@@ -34,11 +34,11 @@ SOURCES = (
     ),
     QT_TRANSLATE_NOOP("phrases", "{0} is missing from {1}"),
     QT_TRANSLATE_NOOP("phrases", "{0} has neither model.safetensors nor pytorch_model.bin"),
-    QT_TRANSLATE_NOOP("phrases", "{0} is damaged or cut off: {1}"),
+    QT_TRANSLATE_NOOP("phrases", "the file {0} is damaged or cut off: {1}"),
     QT_TRANSLATE_NOOP(
         "phrases",
-        "{0} wants to run code when it is read; only plain tensors are accepted, so it was not "
-        "read",
+        "the file {0} wants to run code when it is read; only plain tensors are accepted, so it "
+        "was not read",
     ),
     QT_TRANSLATE_NOOP(
         "phrases",
@@ -53,7 +53,7 @@ SOURCES = (
         "the model needs {0} of disk space while it is imported, but {1} are free at {2}",
     ),
     QT_TRANSLATE_NOOP("phrases", "there is no model {0} at {1}, or it is private"),
-    QT_TRANSLATE_NOOP("phrases", "{0} arrived damaged (its checksum is wrong); try again"),
+    QT_TRANSLATE_NOOP("phrases", "the file {0} arrived damaged (its checksum is wrong); try again"),
     QT_TRANSLATE_NOOP(
         "phrases", "the download from {0} broke off ({1}); try again, what has arrived is kept"
     ),

@@ -151,7 +151,7 @@ def _check_header(path: Path) -> None:
         with safe_open(path, "pt") as file:
             file.keys()
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path.name} is damaged or cut off: {error}") from None
+        raise CheckpointError(f"the file {path.name} is damaged or cut off: {error}") from None
 
 
 def _keep_only(target: Path) -> None:

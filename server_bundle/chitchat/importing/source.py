@@ -100,19 +100,21 @@ def read_tensors(files: list[Path], say: Say) -> dict[str, Tensor]:
         try:
             found = load_file(path) if path.suffix == ".safetensors" else _unpickle(path)
         except SafetensorError as error:
-            raise CheckpointError(f"{path.name} is damaged or cut off: {error}") from None
+            raise CheckpointError(f"the file {path.name} is damaged or cut off: {error}") from None
         except (OSError, MemoryError) as error:
-            raise CheckpointError(f"{path.name} cannot be read: {error}") from None
+            raise CheckpointError(f"the file {path.name} cannot be read: {error}") from None
         except CheckpointError:
             raise
         except Exception as error:
             words = " ".join(str(error).split())
             if "Weights only load failed" in words or "Unsupported global" in words:
                 raise CheckpointError(
-                    f"{path.name} wants to run code when it is read; only plain tensors are "
-                    "accepted, so it was not read"
+                    f"the file {path.name} wants to run code when it is read; only plain tensors "
+                    "are accepted, so it was not read"
                 ) from None
-            raise CheckpointError(f"{path.name} is damaged or cut off: {words[:200]}") from None
+            raise CheckpointError(
+                f"the file {path.name} is damaged or cut off: {words[:200]}"
+            ) from None
         tensors |= found
     return tensors
 
@@ -123,10 +125,10 @@ def _unpickle(path: Path) -> dict[str, Tensor]:
         if isinstance(state, dict) and isinstance(state.get(name), dict):
             state = state[name]
     if not isinstance(state, dict) or not state:
-        raise CheckpointError(f"{path.name} holds no table of tensors")
+        raise CheckpointError(f"the file {path.name} holds no table of tensors")
     found = {str(name): value for name, value in state.items() if isinstance(value, Tensor)}
     if not found:
-        raise CheckpointError(f"{path.name} holds no tensors")
+        raise CheckpointError(f"the file {path.name} holds no tensors")
     return found
 
 
