@@ -27,7 +27,9 @@ ENTITY_TYPES = (
 DIVISION_COLUMNS = ("province", "city", "district", "town", "code", "confidence", "candidates")
 # Behind them where results may have been corrected by hand.
 CORRECTED_COLUMN = "corrected"
-RESULT_COLUMNS = (*DIVISION_COLUMNS, *(f"entity_{t}" for t in ENTITY_TYPES), "error")
+RESULT_COLUMNS = (
+    *DIVISION_COLUMNS, *(f"entity_{t}" for t in ENTITY_TYPES), "name", "phone", "one_line", "error"
+)  # fmt: skip
 
 # What a spreadsheet would take for a formula (OWASP's list, and the full-width forms); a plain
 # number, signed or not, is none.
@@ -70,6 +72,10 @@ def result_cells(result: Result) -> list[str | float]:
     cells.append(_SEPARATOR.join(map(_levels, others)))
     for type_ in ENTITY_TYPES:
         cells.append(_SEPARATOR.join(e["text"] for e in result["entities"] if e["type"] == type_))
+    for type_ in ("name", "phone"):
+        found = (c["text"] for c in result.get("contacts", ()) if c["type"] == type_)
+        cells.append(_SEPARATOR.join(found))
+    cells.append(result.get("one_line", ""))
     cells.append("")
     return cells
 

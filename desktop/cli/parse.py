@@ -134,11 +134,15 @@ def show(address: ParsedAddress, as_json: bool) -> None:
     print(printable(address.text))
     for entity in address.entities:
         print(f"  {entity.type:<10} {printable(entity.text)}  {entity.score:.2f}")
+    for contact in address.contacts:
+        print(f"  {contact.type:<10} {printable(contact.text)}")
     undecided = "several fit:" if address.candidates else "not determined by the text"
     print(f"  {'division':<10} {describe(address.division) or undecided}")
     others = [c for c in address.candidates if c != address.division]
     for candidate in others[:5]:
         print(f"  {'or':<10} {describe(candidate)}")
+    if address.one_line:
+        print(f"  {'one line':<10} {printable(address.one_line)}")
     sys.stdout.flush()
 
 

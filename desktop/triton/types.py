@@ -126,13 +126,27 @@ class Division:
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A name or a phone number beside an address: ``text[start:end]`` in Unicode code points."""
+
+    type: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class ParsedAddress:
-    """The answer of ``address_parser`` for one text. ``candidates``: divisions, best first."""
+    """The answer of ``address_parser`` for one text. ``candidates``: divisions, best first.
+    ``contacts``: of the types name and phone. ``one_line``: the address with official names, and
+    nothing else."""
 
     text: str
     entities: tuple[Entity, ...]
     division: Division
     candidates: tuple[Division, ...]
+    contacts: tuple[Contact, ...] = ()
+    one_line: str = ""
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ParsedAddress:
@@ -144,6 +158,11 @@ class ParsedAddress:
             ),
             division=_division(data["division"]),
             candidates=tuple(_division(c) for c in data["candidates"]),
+            contacts=tuple(
+                Contact(c["type"], c["text"], c["start"], c["end"])
+                for c in data.get("contacts", ())
+            ),
+            one_line=data.get("one_line", ""),
         )
 
 

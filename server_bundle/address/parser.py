@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from server_bundle.address import contacts
 from server_bundle.address.divisions import Node
 from server_bundle.address.entities import Span
 from server_bundle.address.features import Encoding
@@ -22,11 +23,13 @@ from server_bundle.address.folder import AddressModel
 from server_bundle.address.gazetteer import DIVISION_TYPES, Gazetteer
 from server_bundle.address.global_pointer import decode
 from server_bundle.address.normalisation import normalise_characters
+from server_bundle.address.one_line import one_line
 from server_bundle.address.resolver import Resolver
 
 MAX_CHARACTERS = 2000
 WINDOW = 62  # with [CLS] and [SEP] the 64 tokens the network is trained on
-OVERLAP = 20
+# How far from a cut the network has seen enough to be trusted.
+MARGIN = 15
 BUCKET = 8
 # What one call of the network costs before the first token, in tokens.
 CALL = 128
@@ -37,6 +40,7 @@ Logits = npt.NDArray[np.float32]
 Network = Callable[[Ids, Ids, Ids], tuple[Logits, Logits]]
 
 _BREAK = re.compile(r"[\n\r;；。，,、|\t ]")
+_SENTENCE = re.compile(r"[\n\r;；。！!]")
 
 
 class InvalidAddress(ValueError):
@@ -45,7 +49,8 @@ class InvalidAddress(ValueError):
 
 @dataclass(frozen=True)
 class _Window:
-    """A stretch of one text. ``open_left``/``open_right``: the text was cut in the middle there."""
+    """A stretch of one text. ``open_left``/``open_right``: the text was cut in the middle there;
+    ``sure_from`` and ``sure_to``: the part, in offsets of the text, that is far from a cut."""
 
     row: int
     start: int
@@ -53,6 +58,28 @@ class _Window:
     open_right: bool
     text: str
     encoding: Encoding
+    sure_from: int
+    sure_to: int
+
+    def certainty(self, span: Span) -> tuple[int, float]:
+        """Of overlapping spans from two windows the one with more of it stays."""
+        near = min(span.start - self.sure_from, self.sure_to - span.end, 0)
+        return near, span.score
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The window of a text that decides about its division, with what the network said of it."""
+
+    window: _Window
+    spans: list[Span]
+    logits: Logits
+    scores: Logits
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The smaller the better."""
+        return not any(s.type in DIVISION_TYPES for s in self.spans), self.window.start
 
 
 def check(text: str) -> InvalidAddress | None:
@@ -68,18 +95,18 @@ def check(text: str) -> InvalidAddress | None:
     return None
 
 
-def cuts(text: str, window: int = WINDOW) -> list[tuple[int, int]]:
-    """Windows of at most ``window`` characters over a text: cut at a separator where there is one
-    in the second half of a window, else overlapping by 20 characters (a third of shorter ones)."""
+def cuts(text: str, size: int = WINDOW) -> list[tuple[int, int]]:
+    """Windows of at most ``size`` characters over a text, each half over the one before it, so that
+    an address that does not fit into one is whole in another. They begin behind the end of a
+    sentence where there is one, else behind another separator."""
     found = []
     start = 0
-    while len(text) - start > window:
-        end = start + window
-        breaks = [m.end() for m in _BREAK.finditer(text, start + window // 2, end)]
-        if breaks:
-            end = breaks[-1]
-        found.append((start, end))
-        start = end if breaks else end - min(OVERLAP, window // 3)
+    while len(text) - start > size:
+        found.append((start, start + size))
+        low, high = start + size // 4, start + size * 2 // 3
+        ends = [m.end() for m in _SENTENCE.finditer(text, low, high)]
+        breaks = [m.end() for m in _BREAK.finditer(text, low, high)]
+        start = (ends or breaks or [start + size // 2])[-1]
     found.append((start, len(text)))
     return found
 
@@ -156,38 +183,45 @@ class AddressParser:
         ]
 
     def _windows(self, row: int, text: str) -> list[_Window]:
-        windows = []
-        before = 0
-        for start, end in cuts(text, min(WINDOW, self.model.positions - 2)):
-            windows.append(
-                _Window(
-                    row,
-                    start,
-                    open_left=start < before,
-                    open_right=end < len(text) and not _BREAK.match(text, end - 1),
-                    text=text[start:end],
-                    encoding=self.model.tokenizer.encode(text[start:end]),
-                )
+        return [
+            _Window(
+                row,
+                start,
+                open_left=start > 0 and not _BREAK.match(text, start - 1),
+                open_right=end < len(text) and not _BREAK.match(text, end),
+                text=text[start:end],
+                encoding=self.model.tokenizer.encode(text[start:end]),
+                sure_from=0 if start == 0 or _SENTENCE.match(text, start - 1) else start + MARGIN,
+                sure_to=len(text) if end == len(text) else end - MARGIN,
             )
-            before = end
-        return windows
+            for start, end in cuts(text, min(WINDOW, self.model.positions - 2))
+        ]
 
     def _run(
         self, windows: Sequence[_Window]
     ) -> tuple[dict[int, list[Span]], dict[int, npt.NDArray[np.float32]]]:
-        """Spans and area shares of each text; the first window, where divisions stand, votes."""
-        spans: dict[int, list[Span]] = defaultdict(list)
-        areas: dict[int, npt.NDArray[np.float32]] = {}
+        """Spans and area shares of each text. Of a long one the first window in which a division
+        stands is amended by the table, and votes."""
+        spans: dict[int, dict[Span, _Window]] = defaultdict(dict)
+        heads: dict[int, _Head] = {}
         for padded, bucket in buckets(windows).items():
             length = min(padded, self.model.positions)
             for first in range(0, len(bucket), self.max_batch):
                 chunk = bucket[first : first + self.max_batch]
                 cls, ner = self.network(*self._tensors(chunk, length))
                 for window, logits, scores in zip(chunk, cls, ner, strict=True):
-                    spans[window.row] += self._kept(window, scores)
-                    if window.start == 0:
-                        shares = np.exp(logits - logits.max())
-                        areas[window.row] = shares / shares.sum()
+                    found = self._kept(window, scores)
+                    spans[window.row].update(dict.fromkeys(found, window))
+                    head = _Head(window, found, logits, scores)
+                    if (known := heads.get(window.row)) is None or head.rank < known.rank:
+                        heads[window.row] = head
+        areas = {}
+        for row, head in heads.items():
+            shares = np.exp(head.logits - head.logits.max())
+            areas[row] = shares / shares.sum()
+            for span in head.spans:
+                spans[row].pop(span, None)
+            spans[row].update(dict.fromkeys(self._amended(head), head.window))
         return {row: _without_overlaps(found) for row, found in spans.items()}, areas
 
     def _tensors(self, chunk: Sequence[_Window], length: int) -> tuple[Ids, Ids, Ids]:
@@ -206,20 +240,18 @@ class AddressParser:
         for span in self._decode(window, scores):
             if (window.open_left and span.start == 0) or (window.open_right and span.end == last):
                 continue
-            shifted = span._replace(start=span.start + window.start, end=span.end + window.start)
-            kept.append(shifted)
-        if window.start == 0:
-            return self._amended(window, kept, scores)
+            kept.append(_moved(span, window.start))
         return kept
 
     def _decode(self, window: _Window, scores: Logits) -> list[Span]:
         return decode(scores, window.encoding.offsets, self.model.types, self.temperature)
 
-    def _amended(self, window: _Window, spans: list[Span], scores: Logits) -> list[Span]:
-        """Only in the first window, where divisions stand; its offsets are those of the text."""
+    def _amended(self, head: _Head) -> list[Span]:
+        """The spans of the window, and what the table adds to them."""
         rows = {type_: row for row, type_ in enumerate(self.model.types)}
         if not rows.keys() >= set(DIVISION_TYPES):
-            return spans  # a network with other types
+            return head.spans  # a network with other types
+        window = head.window
         offsets = window.encoding.offsets
         firsts = {start: i for i, (start, _) in enumerate(offsets[:-1]) if i}
         lasts = {end: i for i, (_, end) in enumerate(offsets[:-1]) if i}
@@ -227,11 +259,15 @@ class AddressParser:
         def score(start: int, end: int, type_: str) -> float:
             if start not in firsts or end not in lasts:
                 return -math.inf  # inside of a token
-            return float(scores[rows[type_], firsts[start], lasts[end]])
+            return float(head.scores[rows[type_], firsts[start], lasts[end]])
 
-        return self.gazetteer.amend(
-            window.text, spans, score, lambda found: self.resolver.locate(window.text, found)
+        amended = self.gazetteer.amend(
+            window.text,
+            [_moved(span, -window.start) for span in head.spans],
+            score,
+            lambda found: self.resolver.locate(window.text, found),
         )
+        return [_moved(span, window.start) for span in amended]
 
     def _result(
         self, text: str, plain: str, spans: Sequence[Span], areas: npt.NDArray[np.float32]
@@ -243,6 +279,8 @@ class AddressParser:
                     return float(areas[rows].sum())
             return 0.0
 
+        people = contacts.find(plain, spans)
+        spans = contacts.without(spans, people)
         resolution = self.resolver.resolve(plain, spans, vote)
         return {
             "text": text,
@@ -258,13 +296,27 @@ class AddressParser:
             ],
             "division": dict(vars(resolution.division)),
             "candidates": [dict(vars(candidate)) for candidate in resolution.candidates],
+            "contacts": [
+                {
+                    "type": one.type,
+                    "text": text[one.start : one.end],
+                    "start": one.start,
+                    "end": one.end,
+                }
+                for one in people
+            ],
+            "one_line": one_line(plain, spans, resolution.division),
         }
 
 
-def _without_overlaps(spans: Sequence[Span]) -> list[Span]:
-    """Overlapping windows see the same span twice, or two that clash: the higher score stays."""
+def _moved(span: Span, by: int) -> Span:
+    return span._replace(start=span.start + by, end=span.end + by)
+
+
+def _without_overlaps(spans: Mapping[Span, _Window]) -> list[Span]:
+    """Overlapping windows see the same span twice, or two that clash: the surer one stays."""
     kept: list[Span] = []
-    for span in sorted(spans, key=lambda s: -s.score):
+    for span in sorted(spans, key=lambda s: spans[s].certainty(s), reverse=True):
         if all(span.end <= other.start or other.end <= span.start for other in kept):
             kept.append(span)
     return sorted(kept)

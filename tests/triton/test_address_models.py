@@ -172,7 +172,10 @@ def parse(client: grpcclient.InferenceServerClient, *texts: str) -> list[dict[st
 
 def test_an_ordinary_full_address(client: grpcclient.InferenceServerClient) -> None:
     (result,) = parse(client, ADDRESS)
-    assert set(result) == {"text", "entities", "division", "candidates"}
+    keys = {"text", "entities", "division", "candidates", "contacts", "one_line"}
+    assert set(result) == keys
+    assert result["contacts"] == []
+    assert result["one_line"] == ADDRESS
     assert result["text"] == ADDRESS
     assert [(e["type"], e["text"]) for e in result["entities"]] == [
         ("prov", "浙江省"),
