@@ -36,7 +36,7 @@ format: setup-test ## format the code
 	$(BIN)/ruff format .
 
 screenshots: setup-test ## every page in both themes and languages, into tests/artifacts/ui
-	$(BIN)/python -m pytest tests/ui -k screenshot $(ARGS)
+	$(BIN)/python tests/ui/screenshots.py $(ARGS)
 
 benchmarks: setup-test ## speed, as ratios within one run
 	$(BIN)/python -m tests.benchmarks $(ARGS)

@@ -70,6 +70,7 @@ class Application(QObject):
         super().__init__()
         self._closed = False
         self._listener: Listener | None = None
+        self._opened = False
         self.qt.setApplicationName("tritalk")
         self.qt.setOrganizationName("tritalk")
         self.qt.setApplicationDisplayName("Tritalk")
@@ -130,7 +131,9 @@ class Application(QObject):
         self.window.chat.store_notice.show_notice(lambda: sentence(phrase))
 
     def open_file(self, path: Path) -> None:
-        """Take a file to the page that reads its kind."""
+        """Take a file to the page that reads its kind. Whoever brings one is past introductions."""
+        self._opened = True
+        self.onboarding.hide()
         conversation = path.suffix.lower() == ".json"
         page = self.window.chat if conversation else self.window.address
         self.window.show_page(self.window.pages.indexOf(page))
@@ -142,7 +145,7 @@ class Application(QObject):
         try:
             self.window.show()
             self.session.start()
-            if not self.settings.contains(_WELCOMED):
+            if not self.settings.contains(_WELCOMED) and not self._opened:
                 self.onboarding.begin()
             status = self.qt.exec()
             self.close()

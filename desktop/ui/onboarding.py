@@ -135,6 +135,7 @@ class Onboarding(QDialog):
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
+        self.setObjectName("onboarding")
         self.setModal(True)
         theme.fit(self, width=560, height=380)
         self.steps = QStackedWidget(self)

@@ -167,8 +167,11 @@ class Tray(QObject):
         if window.isMinimized():
             window.showNormal()
         window.show()
-        window.raise_()
-        window.activateWindow()
+        # A dialog that the window waits for must not end up behind it.
+        front = QApplication.activeModalWidget() or window
+        for each in (window, front):
+            each.raise_()
+        front.activateWindow()
 
     def toggle_window(self) -> None:
         if self._window.isVisible() and not self._window.isMinimized() and self.available():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.onboarding import SAMPLE_MESSAGE
+from desktop.ui.onboarding import SAMPLE_FILE, SAMPLE_MESSAGE
 from tests.ui.conftest import Fake
 
 
@@ -79,3 +80,24 @@ def test_the_sample_message_is_sent(qtbot: QtBot, one: Fake) -> None:
     qtbot.waitUntil(lambda: not conversation.busy)
     assert conversation.title == SAMPLE_MESSAGE
     assert one.client.asked == [(SAMPLE_MESSAGE, ())]
+
+
+def test_a_file_that_is_brought_along_comes_first(
+    qtbot: QtBot, fake: Callable[..., Fake], tmp_path: Path
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("地址\n鼓楼区湖南路18号\n", "utf-8")
+    one = fake()
+    one.app.open_file(table)
+    shown = []
+    start(one, lambda: shown.append(one.app.onboarding.isVisible()))
+    assert shown == [False]
+
+
+def test_it_stays_in_front_when_the_window_is_asked_for(qtbot: QtBot, one: Fake) -> None:
+    one.window.carry_out("welcome")
+    one.app.tray.show_window()
+    qtbot.waitUntil(one.app.onboarding.isActiveWindow)
+    one.app.open_file(SAMPLE_FILE)
+    assert not one.app.onboarding.isVisible()
+    assert one.window.pages.currentIndex() == 1
