@@ -197,6 +197,7 @@ class DataSection(Section):
         when, conversations, messages, files = described(checked.manifest)
         box = QMessageBox(self.window())
         box.setWindowTitle(self.tr("Restore"))
+        box.setIcon(QMessageBox.Icon.Question)
         box.setText(self.tr("Restore the backup of {0}?").format(when))
         box.setInformativeText(
             self.tr(

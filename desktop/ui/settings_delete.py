@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -37,7 +38,8 @@ class DeleteDialog(QDialog):
         always = [each for each in entries if each.kind not in _ON_CHOICE]
         goes = label(self, "", wrap=True)
         names = self.tr(", ").join(
-            f"{kind_words(each.kind)} ({size_words(each.size)})" for each in always
+            self.tr("{0} ({1})").format(kind_words(each.kind), size_words(each.size))
+            for each in always
         )
         goes.setText(self.tr("To be deleted for good: {0}.").format(names))
         stays = label(self, "small", wrap=True)
@@ -84,6 +86,11 @@ class DeleteDialog(QDialog):
         self.delete_button.clicked.connect(self.accept)
         self._always = [each.kind for each in always]
         self.field.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # The size hint of a dialog takes wrapped lines for single ones.
+        self.setFixedHeight(self.heightForWidth(self.width()))
 
     @property
     def kinds(self) -> set[Kind]:

@@ -94,8 +94,11 @@ class SettingsDialog(QDialog):
     def _page(self, section: Section) -> QWidget:
         page = QWidget(self)
         title = label(page, "pageTitle")
-        title.setContentsMargins(24, 0, 24, 0)
         self._titles.append(title)
+        # Margins of the label itself would go with the next change of the style sheet.
+        head = QHBoxLayout()
+        head.setContentsMargins(24, 0, 24, 0)
+        head.addWidget(title)
         holder = QWidget(page)
         inside = QVBoxLayout(holder)
         inside.setContentsMargins(24, 4, 24, 24)
@@ -108,7 +111,7 @@ class SettingsDialog(QDialog):
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 20, 0, 0)
         box.setSpacing(12)
-        box.addWidget(title)
+        box.addLayout(head)
         box.addWidget(area, 1)
         return page
 

@@ -114,8 +114,8 @@ def contrast(one: QColor, other: QColor) -> float:
     return (a + 0.05) / (b + 0.05)
 
 
-# What in the style sheet belongs to text: the height of fields and buttons, boxes to be checked.
-_TEXT_LENGTH = re.compile(r"((?:min-height|min-width|indicator-side): )(\d\d+)px")
+# What in the style sheet belongs to text: the height of fields and buttons.
+_TEXT_LENGTH = re.compile(r"((?:min-height|min-width): )(\d\d+)px")
 
 
 class Theme:
@@ -197,6 +197,7 @@ class Theme:
         values: dict[str, str] = {name: color.name() for name, color in self._colors.items()}
         values |= {f"radius_{k}": f"{v}px" for k, v in tokens()["radius"].items()}
         values |= {f"size_{k}": f"{px(v)}px" for k, v in tokens()["font"]["size"].items()}
+        values |= {"box": f"{px(14)}px", "arrow": f"{px(12)}px"}
         values["scheme"] = self.scheme
         values["icons"] = (RESOURCES / "icons").as_posix()
         values["font_mono"] = ", ".join(f'"{f}"' for f in _families("mono"))

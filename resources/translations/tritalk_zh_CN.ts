@@ -850,6 +850,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>、</translation>
     </message>
     <message>
+        <source>{0} ({1})</source>
+        <translation>{0}（{1}）</translation>
+    </message>
+    <message>
         <source>To be deleted for good: {0}.</source>
         <translation>将永久删除：{0}。</translation>
     </message>
