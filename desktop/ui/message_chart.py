@@ -70,9 +70,12 @@ class ProbabilityChart:
                 QPointF(self._points[-1].x(), self.rect.bottom()),
             ]
         )
+        # Painted anew with every handful of tokens: the line, smoothed, lies over the area's edge.
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.color("accent_soft"))
         painter.drawPolygon(under)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(look.color("line"), 1))
         painter.drawLine(QPointF(left, self.rect.bottom()), QPointF(right, self.rect.bottom()))
         bound = QPen(look.color("text_3"), 1, Qt.PenStyle.DotLine)
@@ -81,14 +84,14 @@ class ProbabilityChart:
             QPointF(left, self._y(UNSURE_BELOW)), QPointF(right, self._y(UNSURE_BELOW))
         )
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        line = QPen(look.color("accent"), 1.25)
-        line.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        line = QPen(look.color("accent"), 1)
+        line.setCosmetic(True)  # several times quicker than a wider one
         painter.setPen(line)
         painter.drawPolyline(QPolygonF(self._points))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(look.color("warn"))
-        for point in self._unsure:
-            painter.drawEllipse(point, _DOT, _DOT)
+        painter.setPen(
+            QPen(look.color("warn"), 2 * _DOT, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+        )
+        painter.drawPoints(QPolygonF(self._unsure))
         if focus is not None and focus < len(self._points):
             at = self._points[focus]
             painter.setPen(QPen(look.color("focus"), 1))
