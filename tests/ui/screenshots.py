@@ -26,6 +26,7 @@ from desktop.triton.types import Finished, InvalidInput, Token
 from desktop.ui.coloring import Coloring
 from desktop.ui.words import error_words, notice_words
 from tests.ui import address_pictures, chat_pictures
+from tests.ui.chat_model_pictures import take_chat_models
 from tests.ui.fakes import (
     ADDRESSES,
     BARE,
@@ -152,6 +153,7 @@ class Gallery:
         with tempfile.TemporaryDirectory() as files:
             address_pictures.take(self, Path(files))
         take_server(self)
+        take_chat_models(self)
         take_settings(self)
         window.rail.menu.popup(window.mapToGlobal(window.rail.settings.pos()))
         self.shoot("settings_menu", of=lambda: window.rail.menu)
