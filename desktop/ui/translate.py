@@ -30,7 +30,10 @@ def update(folder: Path = TRANSLATIONS) -> None:
 def compile_all(folder: Path = TRANSLATIONS) -> None:
     """Compile every ``.ts`` to a ``.qm`` beside it."""
     for source in sorted(folder.glob("*.ts")):
-        _run("lrelease", "-silent", str(source), "-qm", str(source.with_suffix(".qm")))
+        # Moved into place: a running window has the old file mapped, and would die of its change.
+        made = source.with_suffix(".qm.new")
+        _run("lrelease", "-silent", str(source), "-qm", str(made))
+        made.replace(source.with_suffix(".qm"))
 
 
 def tool_path(tool: str) -> Path:
