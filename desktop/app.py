@@ -31,7 +31,7 @@ def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
 
     from desktop import input_method, instance, launchers, memory
 
-    place = instance.take(files)
+    place = None if sys.platform == "win32" else instance.take(files)
     if isinstance(place, int):
         print(f"Tritalk is open already (process {place}); its window was brought up.")
         return 0
@@ -46,7 +46,8 @@ def run_window(argv: Sequence[str], files: Sequence[str] = ()) -> int:
         builtin=lambda: launchers.acquire("embedded"),
         check=memory.check_launch,
     )
-    application.listen(place)
+    if place is not None:
+        application.listen(place)
     if typing.problem:
         application.tell(typing.problem)
     for file in files:

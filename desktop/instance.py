@@ -12,7 +12,6 @@ and is answered by the first one's process id on a line.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -53,6 +52,8 @@ def take(files: Sequence[str] = (), wait: float = _WAIT_S) -> Place | int:
     another start is on its way up or down. Raises :class:`LaunchError` where another start has the
     place but does not answer, and :class:`desktop.paths.UnsafeFolder`.
     """
+    import fcntl  # not on Windows, where a window is opened without asking for others
+
     folder = paths.runtime_dir()
     data = os.fsencode(paths.data_dir().absolute())
     name = f"window-{hashlib.sha256(data).hexdigest()[:8]}"
