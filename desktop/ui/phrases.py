@@ -158,4 +158,7 @@ def _bare(phrase: str) -> str:
 
 
 def _capital(text: str) -> str:
+    first = text.partition(" ")[0]
+    if "_" in first or "/" in first:
+        return text  # the name of a model, a path, an address
     return text[:1].upper() + text[1:]

@@ -149,6 +149,7 @@ class Flag(Field):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.input = QCheckBox(self)
+        self.input.setMinimumHeight(_LINE)
         self._place(self.input)
         self.input.clicked.connect(self._clicked)
 
