@@ -147,12 +147,10 @@ class Application(QObject):
             self.session.start()
             if not self.settings.contains(_WELCOMED) and not self._opened:
                 self.onboarding.begin()
-            status = self.qt.exec()
-            self.close()
-            self._tell_removal()
-            return status
+            return self.qt.exec()
         finally:
             self.close()
+            self._tell_removal()
             wakeup()
 
     @property
