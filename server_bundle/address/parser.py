@@ -9,6 +9,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from server_bundle.address.resolver import Resolver
 
 MAX_CHARACTERS = 2000
 WINDOW = 62  # with [CLS] and [SEP] the 64 tokens the network is trained on
+# No address is shorter.
+SHORTEST = 6
 # How far from a cut the network has seen enough to be trusted.
 MARGIN = 15
 BUCKET = 8
@@ -77,9 +80,9 @@ class _Head:
     scores: Logits
 
     @property
-    def rank(self) -> tuple[bool, int]:
-        """The smaller the better."""
-        return not any(s.type in DIVISION_TYPES for s in self.spans), self.window.start
+    def rank(self) -> tuple[int, int]:
+        """The smaller the better: many levels of a division, then far to the left."""
+        return -len({s.type for s in self.spans} & set(DIVISION_TYPES)), self.window.start
 
 
 def check(text: str) -> InvalidAddress | None:
@@ -97,18 +100,19 @@ def check(text: str) -> InvalidAddress | None:
 
 def cuts(text: str, size: int = WINDOW) -> list[tuple[int, int]]:
     """Windows of at most ``size`` characters over a text, each half over the one before it, so that
-    an address that does not fit into one is whole in another. They begin behind the end of a
-    sentence where there is one, else behind another separator."""
-    found = []
+    an address that does not fit into one is whole in another, and one behind the end of each
+    sentence, so that what stands before an address does not mislead."""
+    if len(text) <= size:
+        return [(0, len(text))]
+    ends = [m.end() for m in _SENTENCE.finditer(text)]
+    starts = {0, *(a for a, b in pairwise([*ends, len(text)]) if b - a >= SHORTEST)}
     start = 0
     while len(text) - start > size:
-        found.append((start, start + size))
         low, high = start + size // 4, start + size * 2 // 3
-        ends = [m.end() for m in _SENTENCE.finditer(text, low, high)]
         breaks = [m.end() for m in _BREAK.finditer(text, low, high)]
-        start = (ends or breaks or [start + size // 2])[-1]
-    found.append((start, len(text)))
-    return found
+        start = (breaks or [start + size // 2])[-1]
+        starts.add(start)
+    return [(start, min(start + size, len(text))) for start in sorted(starts)]
 
 
 def buckets(windows: Sequence[_Window]) -> dict[int, list[_Window]]:
@@ -200,8 +204,8 @@ class AddressParser:
     def _run(
         self, windows: Sequence[_Window]
     ) -> tuple[dict[int, list[Span]], dict[int, npt.NDArray[np.float32]]]:
-        """Spans and area shares of each text. Of a long one the first window in which a division
-        stands is amended by the table, and votes."""
+        """Spans and area shares of each text. Of a long one the window that names most levels of a
+        division is amended by the table, and votes."""
         spans: dict[int, dict[Span, _Window]] = defaultdict(dict)
         heads: dict[int, _Head] = {}
         for padded, bucket in buckets(windows).items():
