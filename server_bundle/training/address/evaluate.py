@@ -20,7 +20,7 @@ from server_bundle.training.address.writer import Address
 def read_labelled(path: Path) -> list[Address]:
     """Lines ``text | type=span type=span …`` in reading order; ``#`` begins a comment.
 
-    Raises ValueError with the line where a span is not found in the text.
+    A space inside a span is written ␣. Raises ValueError with the line where a span is not found.
     """
     addresses = []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -32,7 +32,7 @@ def read_labelled(path: Path) -> list[Address]:
         for label in labels.split(" "):
             if not label:
                 continue
-            type_, _, part = label.partition("=")
+            type_, _, part = label.replace("␣", " ").partition("=")
             start = text.find(part, position)
             if start < 0 or type_ not in ENTITY_TYPES:
                 raise ValueError(f"{label!r} does not fit {text!r}")
