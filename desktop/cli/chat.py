@@ -191,5 +191,5 @@ class Terminal:
 
 
 def printable(text: str) -> str:
-    """Text without anything that a terminal would obey."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    """Text without anything that a terminal would obey, but for the end of a line."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

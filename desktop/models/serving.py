@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from desktop.launchers import supervised, wire
 from desktop.launchers.base import LaunchError
 from desktop.models import ModelError
@@ -10,6 +12,8 @@ from desktop.triton.models import stream_model
 from desktop.triton.types import Endpoint, TritalkError
 
 _WITHIN = 60.0
+_UNLOADED_WITHIN = 20.0
+_STILL_THERE = ("READY", "UNLOADING")
 
 
 def refresh() -> Endpoint | None:
@@ -62,9 +66,15 @@ def unload(name: str) -> str:
     try:
         with ModelControl(endpoint) as control:
             known = {model.name for model in control.index()}
-            for each in (stream_model(name), name):
-                if each in known:
-                    control.unload(each)
+            pair = [each for each in (stream_model(name), name) if each in known]
+            for each in pair:
+                control.unload(each)
+            # Triton answers before it has ended what the model has under way.
+            end = time.monotonic() + _UNLOADED_WITHIN
+            while any(m.name in pair and m.state in _STILL_THERE for m in control.index()):
+                if time.monotonic() > end:
+                    return f"{name} is not served any more once its last reply has ended"
+                time.sleep(0.1)
     except TritalkError as error:
         raise ModelError(str(error)) from error
     return f"{name} is not served any more"

@@ -72,7 +72,7 @@ def test_the_oldest_turns_are_dropped_by_pairs() -> None:
 
 
 def test_too_long_empty_or_lopsided_input_is_a_sentence() -> None:
-    with pytest.raises(InvalidPrompt, match="300 characters that make .* reads at most 240"):
+    with pytest.raises(InvalidPrompt, match=r"300 characters that make .* reads at most 240"):
         layout("chatml").encode([], "雨" * 300, 16)
     with pytest.raises(InvalidPrompt, match="the message is empty"):
         layout("chatml").encode([], " \n", 16)
@@ -130,5 +130,5 @@ def test_a_folder_without_its_files_is_a_sentence(tmp_path: Path) -> None:
         TemplateLayout.from_folder(tmp_path)
     text = prompt_file.text_of(PromptFile("template", 64, 0, {}, (2,)), 256, {})
     (tmp_path / prompt_file.NAME).write_text(text)
-    with pytest.raises(CheckpointError, match="the tokenizer of .* cannot be read"):
+    with pytest.raises(CheckpointError, match=r"the tokenizer of .* cannot be read"):
         TemplateLayout.from_folder(tmp_path)
