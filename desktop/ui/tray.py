@@ -25,6 +25,8 @@ from desktop.ui.words import status_words
 _SIZES = (16, 22, 24, 32, 44, 48, 64)
 # How soon a window hidden in a tray that has gone is shown again.
 _WATCH_MS = 2000
+# Characters of the menu's first line.
+_LINE = 80
 _SETTING = "close_to_tray"
 _TOLD = "close_to_tray_told"
 
@@ -127,7 +129,8 @@ class Tray(QObject):
         if state is TrayState.BUSY:
             words = self.tr("Computing")
         self.icon.setToolTip(f"Tritalk · {words}")
-        self.status_line.setText(words)
+        # A failure may tell a whole story; the server page has it in full.
+        self.status_line.setText(words if len(words) <= _LINE else f"{words[: _LINE - 1]}…")
         hidden = not self._window.isVisible()
         self.show_action.setText(self.tr("Show Tritalk") if hidden else self.tr("Hide Tritalk"))
         # Hidden in a tray that is not there it could not be found again.

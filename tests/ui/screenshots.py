@@ -201,6 +201,8 @@ class Gallery:
         sheet.show_sheet()
         self.shoot("shortcuts", of=lambda: sheet)
         sheet.close()
+        menu = self.app.tray.menu
+        self.shoot("tray_menu", menu.adjustSize, of=lambda: menu)
 
     def _fill_list(self) -> None:
         """Conversations of other days, so that every heading is there."""
