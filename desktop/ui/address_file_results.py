@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -53,8 +54,9 @@ class ResultsCard(QFrame):
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
         self.search.setClearButtonEnabled(True)
-        theme.fit(self.search, min_width=120, max_width=240)
+        theme.fit(self.search, min_width=120, max_width=400)
         self.correct_button = QPushButton(self)
+        self.correct_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.buttons: dict[Mark | None, QPushButton] = {}
         self._group = QButtonGroup(self)
         segments = QHBoxLayout()

@@ -55,7 +55,7 @@ class ResultDelegate(QStyledItemDelegate):
             painter.setPen(_color(column, line))
             room = area.adjusted(_PAD, 0, -_PAD, 0)
             mode = Qt.TextElideMode.ElideRight
-            if column == "division" and line is not None and not line.error:
+            if column == "division" and line is not None and line.division:
                 mode = Qt.TextElideMode.ElideLeft  # the deepest level tells most
             shown = painter.fontMetrics().elidedText(text, mode, room.width())
             painter.drawText(room, _MIDDLE, shown)
