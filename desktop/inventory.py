@@ -51,6 +51,8 @@ def entries() -> list[Entry]:
     found = []
     for kind in Kind:
         paths_of = list(_paths(kind))
+        if kind is Kind.CACHE:
+            paths_of += served()  # goes with its server
         if paths_of:
             found.append(Entry(kind, sum(map(_size, paths_of))))
     return found
@@ -100,7 +102,8 @@ def _paths(kind: Kind) -> Iterator[Path]:
             for name in ("server.log*", "supervisor.log*"):
                 yield from paths.log_dir().glob(name)
         case Kind.CACHE:
-            yield from _ended_launches(cache / "launches")
+            # What a server started elsewhere still serves is not touched.
+            yield from _launches()[1]
         case Kind.MODELS:
             yield from data.glob("models")
             yield from cache.glob("downloads")
@@ -108,19 +111,21 @@ def _paths(kind: Kind) -> Iterator[Path]:
 
 def served() -> list[Path]:
     """Repositories of launches whose server still runs."""
-    folder = paths.cache_dir() / "launches"
-    if not folder.is_dir():
-        return []
-    run = paths.runtime_dir()
-    return [each for each in folder.iterdir() if (run / each.name).exists()]
+    running, _ = _launches()
+    return running
 
 
-def _ended_launches(folder: Path) -> Iterator[Path]:
-    """Repositories of launches; one that a server started elsewhere still serves is not touched."""
-    if folder.is_dir():
-        running = served()
-        ended = [each for each in folder.iterdir() if each not in running]
-        yield from ended if running else [folder]
+def _launches() -> tuple[list[Path], list[Path]]:
+    """Running and ended ones; none where it cannot be known which is which."""
+    running: list[Path] = []
+    ended: list[Path] = []
+    with contextlib.suppress(paths.UnsafeFolder, FileNotFoundError):
+        folder, run = paths.launches_dir(), paths.runtime_dir()
+        for each in folder.iterdir():
+            (running if (run / each.name).exists() else ended).append(each)
+        if not running:
+            ended = [folder]
+    return running, ended
 
 
 def _size(path: Path) -> int:

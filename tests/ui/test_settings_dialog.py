@@ -13,10 +13,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from desktop import inventory, paths
+from desktop import inventory, launchers, paths
 from desktop import settings as stored
+from desktop.inventory import Kind
+from desktop.launchers.base import ServerState
 from desktop.store.records import DEFAULT_SETTINGS
 from desktop.ui import theme
+from desktop.ui.application import Application
 from desktop.ui.preferences import Preferences
 from desktop.ui.settings_data import DataSection
 from desktop.ui.settings_dialog import SettingsDialog
@@ -436,3 +439,27 @@ def test_components_and_model_cards_are_told(qtbot: QtBot, fake: Callable[..., F
     section.reader.close()
     section.copy_button.click()
     assert "numpy" in QApplication.clipboard().text()
+
+
+# On the real server.
+
+
+@pytest.mark.triton
+def test_all_data_go_while_a_real_server_runs(
+    qtbot: QtBot, qapp: QApplication, fresh_home: Path
+) -> None:
+    app = Application(["tritalk"], acquire=lambda: launchers.acquire("embedded"))
+    app.window.show()
+    app.session.start()
+    qtbot.waitUntil(lambda: app.session.status.state is ServerState.READY, timeout=240_000)
+    assert {Kind.CACHE, Kind.LOGS} <= {entry.kind for entry in inventory.entries()}
+    assert inventory.served()
+    app.delete_data(set(Kind))
+    qtbot.waitUntil(lambda: app.session.status.state is ServerState.STOPPED, timeout=60_000)
+    app.close()
+    app.window.deleteLater()
+    assert app.removal is not None
+    assert (app.removal.failed, app.removal.stayed) == ([], [])
+    assert inventory.entries() == []
+    left = {path.name for path in fresh_home.iterdir()}
+    assert left <= {"run"}  # the sockets' folder, which is in memory on most systems
