@@ -59,7 +59,9 @@ def estimate_height(message: Message, width: int, *, chart: bool = True) -> int:
 
 def _charted(message: Message) -> bool:
     """Whether a reply has a chart, or will when its tokens come: nothing must jump then."""
-    known = len(message.tokens) if message.tokens_loaded else len(message.text)
+    known = len(message.tokens)
+    if not message.tokens_loaded:
+        known = message.finished.tokens if message.finished else len(message.text)
     return message.role is Role.REPLY and has_chart(known)
 
 

@@ -40,7 +40,7 @@
     <message numerus="yes">
         <source>%n oldest turn(s) left out</source>
         <translation>
-            <numerusform>the oldest turn left out</numerusform>
+            <numerusform>%n oldest turn left out</numerusform>
             <numerusform>%n oldest turns left out</numerusform>
         </translation>
     </message>
