@@ -85,11 +85,7 @@ def test_switching_leaves_no_english_behind(qtbot: QtBot, fake: Callable[..., Fa
     chinese = visible_texts(one.window)
     # What may stay: names, and what the window took from the server.
     same = {t for t in english & chinese if not re.search("[\u4e00-\u9fff]", t)}
-<<<<<<< HEAD
     names = set(one.app.session.status.models) | {"gRPC", "HTTP", "4711", "Docker", "F8"}
-=======
-    names = set(one.app.session.status.models) | {"gRPC", "HTTP", "4711", "F8"}
->>>>>>> fcc2045 (Follow the menu's keys and the header's F8 in the tests; count turns in the singular too)
     names |= {one.app.session.status.endpoint.grpc, one.app.session.status.endpoint.http}
     assert same <= names
     assert "发送" in chinese
