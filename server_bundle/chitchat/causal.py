@@ -25,6 +25,8 @@ from server_bundle.chitchat.network import KVCache, NetworkConfig
 from server_bundle.chitchat.precision import fast_bfloat16
 
 _ATTENTION = "tritalk_slots"
+# Where the rows of a step are attended to one by one; elsewhere all at once, under a mask.
+_ROW_BY_ROW = ("cpu",)
 # Arguments of an attention function that ours has no answer to, unless they are None.
 _UNKNOWN = ("s_aux", "position_bias", "cu_seq_lens_q", "sinks")
 
@@ -78,7 +80,7 @@ def attention(
             found = attend(query, key, value, attn_mask=(behind >= 0) & (behind < window), **more)
         else:
             found = attend(query, key, value, is_causal=size > 1, **more)
-    elif query.device.type == "cpu":
+    elif query.device.type in _ROW_BY_ROW:
         # The fused kernel sums a longer context in other blocks: a row would depend on others.
         rows = []
         for i, length in enumerate(lengths):
