@@ -129,7 +129,10 @@ def run(number: int, folder: Path) -> None:
     for step in range(200):
         bar.setValue(bar.maximum() * step // 199)
         QTest.qWait(5)
-    until(lambda: model.line(number - 1) is not None, "the last page, after 200 jumps through the list")
+    until(
+        lambda: model.line(number - 1) is not None,
+        "the last page, after 200 jumps through the list",
+    )
     page.job.export(folder / "out.csv", "csv")
     until(lambda: not page.job.busy, "exported to CSV")
     timer.stop()
