@@ -11,6 +11,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from desktop import interpreter
 from desktop.launchers.base import LaunchError
 
 PYTHONS = ((3, 11), (3, 12))
@@ -40,13 +41,14 @@ def find_triton() -> TritonWheel:
     package = find_package()
     triton = package / "tritonserver"
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    bundled = interpreter.runtime()
     wheel = TritonWheel(
         binary=triton / "bin" / "tritonserver",
         libraries=package.parent / "nvidia_pytriton.libs",
         python_backend=triton / "backends" / "python",
         stub=triton / "python_backend_stubs" / version / "triton_python_backend_stub",
-        libpython_dir=find_libpython(),
-        python_bin=Path(sys.executable).parent,
+        libpython_dir=bundled / "lib" if bundled else find_libpython(),
+        python_bin=bundled / "bin" if bundled else Path(sys.executable).parent,
     )
     for part in (wheel.binary, wheel.libraries, wheel.python_backend, wheel.stub):
         if not part.exists():
@@ -90,6 +92,8 @@ def check_python() -> str:
 
 def find_package() -> Path:
     """The folder of the ``pytriton`` package, found without importing it."""
+    if bundled := interpreter.site_packages():
+        return bundled / "pytriton"
     spec = importlib.util.find_spec("pytriton")
     if spec is None or spec.origin is None:
         raise LaunchError(

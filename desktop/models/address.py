@@ -12,13 +12,12 @@ import datetime
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import desktop
-from desktop import paths
+from desktop import interpreter, paths
 from desktop.models import Installed, ModelError, Progress, Report, registry
 from desktop.models.registry import BUILT_IN, Model
 from desktop.triton.types import InvalidInput
@@ -182,7 +181,7 @@ def _about(model: Model) -> str:
 
 
 def _export(source: Path, out: Path, types: Path | None, rope: bool | None) -> dict[str, Any]:
-    command = [sys.executable, "-m", "server_bundle.address.export", "--json"]
+    command = [interpreter.for_models(), "-m", "server_bundle.address.export", "--json"]
     command += [str(source.absolute()), str(out)]
     command += ["--types", str(types.absolute())] if types else []
     command += [] if rope is None else ["--rope", "on" if rope else "off"]

@@ -11,12 +11,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import desktop
+from desktop import interpreter
 from desktop.models import ModelError, Progress, Report
 
 _LAST_WORDS = 2000
@@ -69,7 +69,7 @@ def run(
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
     env["PYTHONWARNINGS"] = "ignore"
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        [interpreter.for_models(), "-m", module, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

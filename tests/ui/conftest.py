@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from desktop.triton.types import Token
@@ -99,6 +100,8 @@ def fake(qapp: object, fresh_home: Path) -> Iterator[Callable[..., Fake]]:
     for one in made:
         one.app.close()
         one.window.deleteLater()
+        # No event loop runs between tests: windows would live on, and make each test slower.
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         assert one.lease.closed
     ours = ("background", "store")
     assert [t.name for t in threading.enumerate() if t.name.startswith(ours)] == []
