@@ -53,6 +53,7 @@ class Gazetteer:
         found = list(spans)
         for added in self._abbreviation(text):
             found = _insert(found, added)
+        found = sorted([*self._lone_prefix(text, found), *found])
         covered = [False] * len(text)
         for span in found:
             covered[span.start : span.end] = [True] * (span.end - span.start)
@@ -91,6 +92,17 @@ class Gazetteer:
                         Span(start + 1, end, kind, SURE),
                     ]
         return []
+
+    def _lone_prefix(self, text: str, spans: Sequence[Span]) -> list[Span]:
+        """杭州 of 杭州经济技术开发区: a province or city that is all there is before a span."""
+        if not spans:
+            return []
+        start = len(text) - len(text.lstrip())
+        end = len(text[: spans[0].start].rstrip())
+        nodes = self.table.names.get(text[start:end], ())
+        if not nodes or nodes[0].level > 2 or self._type(nodes[0], spans) == "":
+            return []
+        return [Span(start, end, DIVISION_TYPES[nodes[0].level - 1], SURE)]
 
     @staticmethod
     def _type(node: Node, spans: Sequence[Span]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from server_bundle.address import contacts
+from server_bundle.address import contacts, numbers
 from server_bundle.address.divisions import Node
 from server_bundle.address.entities import Span
 from server_bundle.address.features import Encoding
@@ -283,6 +283,7 @@ class AddressParser:
                     return float(areas[rows].sum())
             return 0.0
 
+        spans = numbers.amend(plain, spans)
         people = contacts.find(plain, spans)
         spans = contacts.without(spans, people)
         resolution = self.resolver.resolve(plain, spans, vote)
