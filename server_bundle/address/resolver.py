@@ -32,11 +32,17 @@ SHORT_NAME = 0.8
 FORMER = 0.9
 FORMER_SUFFIX = 0.5
 OTHER_LEVEL = 0.6
+# One wrong character in a name that does not exist: 余抗区, 海定区.
+MISSPELT = 0.6
 # Town names repeat all over the country: against a district that is written out they weigh less.
 TOWN = 0.8
 
+# 西安高新区, 昆山开发区: a zone that is called after the city or county it lies in.
+_ZONE = re.compile(r"(?:高新|经济|经开|综合|保税|开发).*区$")
 _OFFICE = re.compile(r"(?:街道办事处|街道办|街办事处|街办|街)$")
 _SUFFIX = re.compile(r"(?:街道|地区|镇|乡|市|区|县)$")
+
+SHORTEST_MISSPELT = 3
 
 Vote = Callable[[Node], float]
 
@@ -96,6 +102,12 @@ def normalise(name: str) -> str:
 class Resolver:
     def __init__(self, table: DivisionTable | None = None) -> None:
         self.table = table or default_table()
+        # 余?区 → the divisions of levels 1 to 3 that are called so but for one character.
+        self._patterns: dict[str, list[Node]] = {}
+        for node in self.table.nodes.values():
+            if node.level < 4 and len(node.name) >= SHORTEST_MISSPELT:
+                for pattern in _patterns(node.name):
+                    self._patterns.setdefault(pattern, []).append(node)
 
     def resolve(self, text: str, spans: Sequence[Span], vote: Vote | None = None) -> Resolution:
         """``spans``: the entities of ``text``; ``vote``: the share the network gives to the area
@@ -158,6 +170,7 @@ class Resolver:
 
     def _mentions(self, text: str, spans: Sequence[Span]) -> list[_Mention]:
         found: dict[str, _Mention] = {}
+        unknown: dict[str, _Mention] = {}
         covered = [False] * len(text)
         for span in spans:
             covered[span.start : span.end] = [True] * (span.end - span.start)
@@ -169,6 +182,8 @@ class Resolver:
                 meanings = self._meanings(part, level)
                 if meanings and part not in found:
                     found[part] = _Mention(part, span.score, meanings)
+                if not meanings and (meanings := self._misspelt(part, level)):
+                    unknown[part] = _Mention(part, span.score, meanings)
         for start, end, nodes in self.table.official_names(text, covered):
             name = text[start:end]
             if name not in found:
@@ -177,7 +192,30 @@ class Resolver:
             if name not in found:
                 coarse = (n for n in self.table.names[name] if n.level < 3)
                 found[name] = _Mention(name, 0.8, dict.fromkeys(coarse, SHORT_NAME))
-        return list(found.values())
+        if not found:
+            found = self._zones(text, spans)
+        return [*found.values(), *_supported(list(unknown.values()), list(found.values()))]
+
+    def _misspelt(self, name: str, level: int) -> dict[Node, float]:
+        if level > 3 or len(name) < SHORTEST_MISSPELT:
+            return {}
+        nodes = [n for p in _patterns(name) for n in self._patterns.get(p, ()) if n.level == level]
+        return dict.fromkeys(nodes, MISSPELT)
+
+    def _zones(self, text: str, spans: Sequence[Span]) -> dict[str, _Mention]:
+        """What a zone's name says where the text names no division otherwise."""
+        for span in spans:
+            name = normalise(text[span.start : span.end])
+            if span.type != "poi" or not _ZONE.search(name):
+                continue
+            for end in range(len(name) - 2, 1, -1):
+                nodes = [n for n in self.table.names.get(name[:end], ()) if n.level < 4]
+                if nodes and _ZONE.match(name, end):
+                    # 西安高新区 lies in 西安市, not in one of the districts 西安区.
+                    coarse = [n for n in nodes if n.level == nodes[0].level]
+                    meanings = dict.fromkeys(coarse, SHORT_NAME)
+                    return {name[:end]: _Mention(name[:end], span.score * SHORT_NAME, meanings)}
+        return {}
 
     def _parts(self, name: str, level: int) -> list[str]:
         """The name itself; 苏州吴中 in one span is taken apart when the table knows both."""
@@ -256,6 +294,27 @@ class Resolver:
         explained = [m for m in mentions if any(above in m.meanings for above in chain)]
         mean = sum(m.score for m in explained) / len(explained)
         return mean * len(explained) / len(mentions)
+
+
+def _patterns(name: str) -> list[str]:
+    """The name with each character but the last (市, 区 …) left open."""
+    return [f"{name[:i]}?{name[i + 1 :]}" for i in range(len(name) - 1)]
+
+
+def _supported(unknown: Sequence[_Mention], known: Sequence[_Mention]) -> list[_Mention]:
+    """Of names with a wrong character those meanings that lie in one line with another name's: a
+    name that stands alone may just as well not exist."""
+    kept = []
+    for mention in unknown:
+        others = {n for m in (*known, *unknown) if m is not mention for n in m.meanings}
+        meanings = {
+            node: weight
+            for node, weight in mention.meanings.items()
+            if any(node is not o and (node.within(o) or o.within(node)) for o in others)
+        }
+        if meanings:
+            kept.append(_Mention(mention.name, mention.score, meanings))
+    return kept
 
 
 def _common(nodes: Sequence[Node]) -> Node | None:

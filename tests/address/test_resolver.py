@@ -186,3 +186,37 @@ def test_long_texts_stay_quick() -> None:
         RESOLVER.resolve(text, spans)
     # A scan over 40,000 names would take seconds.
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ("浙汇省=prov 杭洲市=city 余抗区=district", "浙江省/杭州市/余杭区/"),
+        ("北京市=prov 海定区=district", "北京市/北京市/海淀区/"),
+        ("深训市=city 南山区=district", "广东省/深圳市/南山区/"),
+        # alone, or against everything else in the text, it is a name that does not exist
+        ("余抗区=district", "///"),
+        ("甲乙县=district", "///"),
+        ("甲乙省=prov 丙丁市=city", "///"),
+        ("广东省=prov 余抗区=district", "广东省///"),
+    ],
+)
+def test_a_wrong_character_in_a_name(pieces: str, expected: str) -> None:
+    assert names(pieces) == expected
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ("西安高新区=poi 科技路=road", "陕西省/西安市//"),
+        ("昆山开发区=poi 前进东路=road", "江苏省/苏州市/昆山市/"),
+        ("合肥=city 昆山开发区=poi", "安徽省/合肥市//"),  # what the text names counts more
+        ("昆山花园=poi", "///"),
+        ("开发区=poi", "///"),
+        ("临江工业园=poi", "///"),
+    ],
+)
+def test_a_zone_lies_where_its_name_says(pieces: str, expected: str) -> None:
+    division = RESOLVER.resolve(*typed(pieces)).division
+    found = "/".join((division.province, division.city, division.district, division.town))
+    assert found == expected
