@@ -8,6 +8,7 @@ the hash that the hub tells. Goes to ``HF_ENDPOINT`` where that is set. Only on 
 from __future__ import annotations
 
 import errno
+import fcntl
 import fnmatch
 import hashlib
 import json
@@ -40,6 +41,8 @@ WANTED = (
 )
 _SAFE = ("model.safetensors", "model.safetensors.index.json", "model-*.safetensors")
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "pytorch_model-*.bin")
+_PART = ".part"
+_CHUNK = 1 << 16
 _EVERY_S = 0.2
 # For the converted copy that is made of the download.
 _ROOM = 2
@@ -87,9 +90,20 @@ class Download:
         revision = str(info.sha)
         target = self._folder / revision
         for older in self._folder.iterdir() if self._folder.is_dir() else ():
-            if older.name != revision:
+            if older.is_dir() and older.name != revision:
                 shutil.rmtree(older, ignore_errors=True)
         target.mkdir(parents=True, exist_ok=True)
+        with (self._folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise _Problem(f"{self._repository} is being downloaded already") from None
+            self._fetch_all(names, files, revision, target)
+        return target
+
+    def _fetch_all(
+        self, names: list[str], files: dict[str, Any], revision: str, target: Path
+    ) -> None:
         self._total = sum(files[name].size or 0 for name in names)
         here = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
         need = self._total - here + (_ROOM - 1) * self._total
@@ -101,25 +115,35 @@ class Download:
         for name in names:
             self._fetch(files[name], revision, target)
             self._before += files[name].size or 0
-        return target
 
     def _fetch(self, file: Any, revision: str, target: Path) -> None:
-        from huggingface_hub import hf_hub_download
+        # hf_hub_download itself begins a file anew that an earlier process has left half.
+        from huggingface_hub import constants, hf_hub_url
+        from huggingface_hub.file_download import http_get
+        from huggingface_hub.utils import build_hf_headers
 
+        constants.DOWNLOAD_CHUNK_SIZE = _CHUNK  # what is less than a chunk is lost by a break
         name = str(file.rfilename)
-        path = Path(
-            hf_hub_download(
-                self._repository,
-                name,
-                revision=revision,
-                local_dir=target,
-                tqdm_class=self._bar(name),
-            )
-        )
-        self._say(f"checking {name}", self._before, self._total)
-        if not _is_intact(path, file):
-            path.unlink()
-            raise _Problem(f"the file {name} arrived damaged (its checksum is wrong); try again")
+        path, part = target / name, target / f"{name}{_PART}"
+        if not path.exists():
+            if part.exists() and file.size is not None and part.stat().st_size > file.size:
+                part.unlink()
+            with part.open("ab") as stream:
+                http_get(
+                    hf_hub_url(self._repository, name, revision=revision),
+                    stream,
+                    resume_size=part.stat().st_size,
+                    headers=build_hf_headers(),
+                    expected_size=file.size,
+                    tqdm_class=self._bar(name),
+                )
+            self._say(f"checking {name}", self._before, self._total)
+            if not _is_intact(part, file):
+                part.unlink()
+                raise _Problem(
+                    f"the file {name} arrived damaged (its checksum is wrong); try again"
+                )
+            part.rename(path)
 
     def _bar(self, name: str) -> Any:
         """A progress bar's class that tells us instead of drawing."""
