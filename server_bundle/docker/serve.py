@@ -1,11 +1,14 @@
 """What the image runs by itself, in compose and in Kubernetes: ``python3 -m
 server_bundle.docker.serve``.
 
-Renders the model repository for the weights in ``/weights`` (folders ``chat`` and ``address``) and
-becomes tritonserver on the ports 8000 (HTTP), 8001 (gRPC) and 8002 (metrics). The environment:
+Renders the model repository for the weights in ``/weights`` (folders ``chat`` and ``address``, and
+in ``chats`` a folder for each further chat model, served under its name) and becomes tritonserver
+on the ports 8000 (HTTP), 8001 (gRPC) and 8002 (metrics). The environment:
 
 - ``TRITALK_DEVICE``: gpu, cpu, or auto (the default), which is gpu where a driver is visible
 - ``TRITALK_INSTANCES``: instances of models on each device, such as ``ibuddha_chitchat=2``
+- ``TRITALK_PRECISION``: what the chat engines compute in (auto, the default, float32, bfloat16,
+  float16 on GPUs, int8 on CPUs)
 - ``TRITALK_KEY``: demand this key in the header ``triton-grpc-protocol-tritalk`` for everything but
   health, which probes ask for
 - ``TRITALK_WEIGHTS``, ``TRITALK_WORK``: other folders than ``/weights`` and ``/tmp/tritalk``
@@ -14,6 +17,7 @@ becomes tritonserver on the ports 8000 (HTTP), 8001 (gRPC) and 8002 (metrics). T
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +28,12 @@ _BINARY = "/opt/tritonserver/bin/tritonserver"
 _BACKENDS = "/opt/tritonserver/backends"
 # How long requests may go on after SIGTERM; a pod's grace period is 30 seconds.
 _EXIT_TIMEOUT = 20
+# Without torch, which takes seconds to import, server_bundle.chitchat.precision cannot be asked.
+_PRECISIONS = {
+    "cpu": ("auto", "float32", "bfloat16", "int8"),
+    "gpu": ("auto", "float32", "bfloat16", "float16"),
+}
+_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
 
 
 class BadEnvironment(Exception):
@@ -54,6 +64,31 @@ def instances(environment: Mapping[str, str]) -> dict[str, int]:
     return found
 
 
+def precision(environment: Mapping[str, str], device: str) -> str:
+    """What chat engines compute in. Raises :class:`BadEnvironment`."""
+    chosen = environment.get("TRITALK_PRECISION") or "auto"
+    if chosen not in _PRECISIONS[device]:
+        known = ", ".join(_PRECISIONS[device])
+        raise BadEnvironment(f"TRITALK_PRECISION is one of {known} (on {device}), not {chosen!r}.")
+    return chosen
+
+
+def chat_models(folder: Path) -> repository.ChatModels:
+    """The chat models in ``folder``, which need not exist, by the names of their folders. Raises
+    :class:`BadEnvironment` for a name that no model may have."""
+    found = {}
+    own = {path.name for path in repository.SOURCE.iterdir()}
+    for path in sorted(folder.glob("*/config.json")):
+        name = path.parent.name
+        if not _NAME.fullmatch(name) or name in own or name.endswith(("_stream", "_bls")):
+            raise BadEnvironment(
+                f"No chat model can be called {name!r}: small letters, digits, dots and hyphens, "
+                "and no name of the server's own; rename its folder."
+            )
+        found[name] = path.parent
+    return repository.ChatModels(found, frozenset(found))
+
+
 def command(environment: Mapping[str, str]) -> list[str]:
     """Render the repository; tritonserver's command line. Raises :class:`BadEnvironment` or
     OSError."""
@@ -69,6 +104,8 @@ def command(environment: Mapping[str, str]) -> list[str]:
         run_dir=run,
         device=chosen,
         instances=instances(environment),
+        precision=precision(environment, chosen),
+        chat_models=chat_models(weights / "chats"),
     )
     for name, problem in rendered.problems.items():
         print(f"{name} is not served: {problem}", file=sys.stderr, flush=True)

@@ -53,6 +53,29 @@ def test_gpus_and_instances(environment: dict[str, str]) -> None:
     assert group("ibuddha_chitchat_stream") == "instance_group [{ kind: KIND_CPU count: 1 }]"
 
 
+def test_further_chat_models_and_the_precision(environment: dict[str, str]) -> None:
+    own = Path(environment["TRITALK_WEIGHTS"]) / "chats" / "mine"
+    own.parent.mkdir()
+    own.symlink_to(MODELS / "chitchat-tiny")
+    words = serve.command({**environment, "TRITALK_DEVICE": "cpu", "TRITALK_PRECISION": "bfloat16"})
+    loads = [word.partition("=")[2] for word in words if word.startswith("--load-model=")]
+    assert loads[-2:] == ["mine", "mine_stream"]
+    models = Path(environment["TRITALK_WORK"]) / "models"
+    config = (models / "mine" / "config.pbtxt").read_text()
+    assert f'"{own}"' in config
+    assert '"bfloat16"' in config
+    assert '"mine"' in (models / "mine_stream" / "config.pbtxt").read_text()
+
+
+@pytest.mark.parametrize("name", ["Mine", "multitask_model", "mine_stream"])
+def test_names_that_no_chat_model_can_have(environment: dict[str, str], name: str) -> None:
+    own = Path(environment["TRITALK_WEIGHTS"]) / "chats" / name
+    own.parent.mkdir()
+    own.symlink_to(MODELS / "chitchat-tiny")
+    with pytest.raises(serve.BadEnvironment, match=f"can be called '{name}'"):
+        serve.command(environment)
+
+
 def test_a_key_leaves_the_probes_alone(environment: dict[str, str]) -> None:
     words = serve.command({**environment, "TRITALK_KEY": "secret"})
     restricted = [word for word in words if "restricted" in word]
@@ -69,6 +92,8 @@ def test_a_key_leaves_the_probes_alone(environment: dict[str, str]) -> None:
         ({"TRITALK_DEVICE": "tpu"}, "auto, gpu or cpu"),
         ({"TRITALK_INSTANCES": "ibuddha_chitchat"}, "is like ibuddha_chitchat=2"),
         ({"TRITALK_INSTANCES": "a=0"}, "is like ibuddha_chitchat=2"),
+        ({"TRITALK_PRECISION": "float8"}, "one of auto, float32"),
+        ({"TRITALK_DEVICE": "gpu", "TRITALK_PRECISION": "int8"}, "on gpu"),
     ],
 )
 def test_wrong_variables(environment: dict[str, str], wrong: dict[str, str], words: str) -> None:

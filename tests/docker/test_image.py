@@ -61,14 +61,16 @@ def test_what_is_in_it(engine: Engine, image: Image) -> None:
         engine,
         image.tag,
         "id -u; python3 -c 'import numpy, torch, safetensors; print(numpy.__version__[0])';"
+        # Imported chat models need these.
+        "python3 -c 'import jinja2, tokenizers, transformers; print(transformers.__name__)';"
         "find /opt/tritalk -name '*.pyc'; find / -xdev -name '*.whl' -not -path '/usr/*' "
         "2>/dev/null; ls /opt/tritalk/server_bundle",
     )
     assert code == 0
     lines = said.splitlines()
-    assert lines[:2] == ["1000", "1"]
-    assert {"chitchat", "address", "repository.py"} <= set(lines[2:])
-    assert not {"training", "deploy", "__pycache__"} & set(lines[2:])
+    assert lines[:3] == ["1000", "1", "transformers"]
+    assert {"chitchat", "address", "repository.py"} <= set(lines[3:])
+    assert not {"training", "deploy", "__pycache__"} & set(lines[3:])
     assert not [line for line in lines if line.endswith((".whl", ".pyc"))]
 
 
