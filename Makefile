@@ -5,6 +5,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .PHONY: help run setup setup-test test lint unit format screenshots benchmarks soak audit clean
+.PHONY: setup-bundle bundle deb wheel test-bundle
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -20,10 +21,10 @@ setup-test:
 	@bash .ci/setup.sh --test
 
 test: setup-test lint ## set up, check style, types and layers, run all tests
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -m "not bundle" $(ARGS)
 
 unit: setup-test ## the tests that need neither Triton nor a window
-	$(BIN)/python -m pytest -m "not triton and not ui and not docker and not slow" $(ARGS)
+	$(BIN)/python -m pytest -m "not triton and not ui and not docker and not slow and not bundle" $(ARGS)
 
 lint: setup-test ## style, types and layers
 	$(BIN)/ruff check .
@@ -48,5 +49,28 @@ soak: setup-test ## ten minutes of load, and the fuzz tests with many more examp
 audit: setup-test ## known vulnerabilities of the pinned packages; see docs/security.md
 	bash .ci/audit.sh
 
+setup-bundle: setup
+	@test -x $(BIN)/pyinstaller -a -x $(BIN)/pyproject-build || $(BIN)/python -m pip install -q \
+		--disable-pip-version-check -c constraints.txt -e '.[bundle]'
+
+bundle: setup-bundle ## dist/tritalk/, which needs no Python (LITE=1: dist/tritalk-lite/, no built-in server)
+	@rm -rf dist/tritalk$(if $(LITE),-lite)
+	TRITALK_BUNDLE=$(if $(LITE),lite,full) $(BIN)/pyinstaller --noconfirm --log-level WARN build.spec
+	$(if $(LITE),,$(BIN)/python .ci/bundle/runtime.py dist/tritalk)
+	@du -sh dist/tritalk$(if $(LITE),-lite)
+
+deb: bundle ## dist/tritalk_VERSION_ARCH.deb, made from the bundle
+	$(BIN)/python .ci/bundle/deb.py dist/tritalk$(if $(LITE),-lite) dist
+
+wheel: setup-bundle ## dist/tritalk-VERSION-py3-none-any.whl
+	$(BIN)/pyproject-build --wheel --outdir dist .
+
+test-bundle: setup-test ## build the bundle, the .deb and the wheel and use them without Python
+	$(MAKE) bundle
+	$(MAKE) bundle LITE=1
+	$(MAKE) wheel
+	$(BIN)/python .ci/bundle/deb.py dist/tritalk dist
+	$(BIN)/python -m pytest -m bundle tests/bundle $(ARGS)
+
 clean: ## remove what set-up and tests made
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache tests/artifacts *.egg-info
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache tests/artifacts build dist *.egg-info
