@@ -82,8 +82,8 @@ def read(folder: Path, vocabulary: int, context: int) -> PromptFile | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{folder / NAME} cannot be read: {error}") from None
-    return _Reader(folder / NAME, data).read(vocabulary, context)
+        raise CheckpointError(f"{(folder / NAME).resolve()} cannot be read: {error}") from None
+    return _Reader((folder / NAME).resolve(), data).read(vocabulary, context)
 
 
 class _Reader:
