@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,11 +15,13 @@ from desktop.launchers import docker_container
 from desktop.launchers.base import ServerState
 from desktop.launchers.docker_engine import Engine
 from desktop.launchers.tritonserver import KEY_HEADER
+from desktop.models import address
 from desktop.settings import DockerSettings, Settings
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Finished, Sampling
 from tests.conftest import Server
 from tests.docker.conftest import the_container
+from tests.support.address_checkpoints import seed_network, write_checkpoint
 from tests.triton.tiny import numbers
 
 pytestmark = pytest.mark.docker
@@ -38,6 +41,20 @@ def test_a_chat_streams_and_an_address_is_parsed(container: Callable[..., Server
     assert finished.finish_reason in ("stop", "length")
     assert {"road", "roadno"} <= {entity.type for entity in parsed.entities}
     assert parsed.division.city == "杭州市"
+
+
+@pytest.mark.slow
+def test_a_model_of_ones_own_is_taken_up(container: Callable[..., Server], tmp_path: Path) -> None:
+    endpoint = container(models_source=None).status().endpoint
+    source = write_checkpoint(tmp_path / "own", seed_network(rope=True, areas=9))
+    with TritonClient(endpoint) as client:
+        before = client.parse(["杭州市余杭区文一西路969号3幢"])[0]
+        said = address.import_model(str(source), "", lambda progress: None)
+        assert said.endswith("The running server serves it now.")
+        during = client.parse(["杭州市余杭区文一西路969号3幢"])[0]
+        assert during.entities != before.entities  # random weights
+        address.unuse("own")
+        assert client.parse(["杭州市余杭区文一西路969号3幢"])[0].division == before.division
 
 
 def test_restrictions(container: Callable[..., Server], engine: Engine) -> None:
