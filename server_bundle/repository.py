@@ -63,6 +63,7 @@ def render(
     precision: str = "auto",
     seen_as: Mapping[Path, str] | None = None,
     chat_models: ChatModels | None = None,
+    again: bool = False,
     source: Path = SOURCE,
 ) -> Rendered:
     """Write a repository for Triton into ``target`` (made if missing).
@@ -75,10 +76,11 @@ def render(
     that only call others stay on the CPU. ``gpus``: how many of the server's GPUs to use, 0 for
     all. ``instances``: instances a model (on each device), 1 where it is not named.
     ``precision``: what the chat engine computes in, see :mod:`server_bundle.chitchat.precision`.
-    ``seen_as``: where the server, in a container, sees a folder. ``chat_models``: further ones;
-    calling this again with others changes nothing about the rest. A model that cannot be served is
-    reported in ``problems`` and does not stop the others. Raises ValueError for another device or a
-    number of instances below 1, OSError where ``target`` cannot be written.
+    ``seen_as``: where the server, in a container, sees a folder. ``chat_models``: further ones.
+    ``again``: bring these up to date and leave all others as they are, since they are being served.
+    A model that cannot be served is reported in ``problems`` and does not stop the others. Raises
+    ValueError for another device or a number of instances below 1, OSError where ``target`` cannot
+    be written.
     """
     if device not in _KINDS:
         raise ValueError(f"device must be cpu or gpu, not {device!r}")
@@ -101,6 +103,9 @@ def render(
     for folder in folders:
         if folder.name.startswith((".", "__")):
             continue
+        if again and (target / folder.name / "config.pbtxt").exists():
+            names.append(folder.name)
+            continue
         problem = _render_model(folder, target / folder.name, values)
         if folder.name == _ADDRESS_NETWORK and not problem:
             problem = _place_weights(address_model, target / folder.name, address_version)
@@ -118,8 +123,10 @@ def render(
                 own = values | {"@CHAT_MODEL@": seen.get(weights, str(weights.absolute()))}
                 own |= {f"@{key.upper()}@": text for key, text in served_limits(weights).items()}
                 own |= {f'"{_CHAT}{each}"': f'"{name}{each}"' for each in _CHAT_PAIR}
-                _render_model(folder, target / f"{name}{suffix}", own)
-                names.append(f"{name}{suffix}")
+                place = target / f"{name}{suffix}"
+                if not again or not place.exists() or _differs(folder, place, own):
+                    _render_model(folder, place, own)
+                names.append(place.name)
     calls = _calls(target, names)
     for name in names:
         kind = "KIND_CPU" if calls[name] else _KINDS[device]
@@ -149,14 +156,24 @@ def _render_model(folder: Path, target: Path, values: dict[str, str]) -> str:
     shutil.copytree(folder, target, ignore=ignored, dirs_exist_ok=True)
     # Git keeps no empty folder, and Triton refuses a model without a version.
     (target / "1").mkdir(exist_ok=True)
-    config = config_file.read_text(encoding="utf-8")
-    for placeholder, path in values.items():
-        quoted = placeholder.startswith('"')  # a whole text, with its own marks
-        config = config.replace(placeholder, path if quoted else _escape(path))
-    (target / "config.pbtxt").write_text(config, encoding="utf-8")
+    (target / "config.pbtxt").write_text(_config(folder, values), encoding="utf-8")
     if folder.name != _ADDRESS_NETWORK and not any((target / "1").iterdir()):
         return "its version folder 1 is empty"
     return ""
+
+
+def _config(folder: Path, values: dict[str, str]) -> str:
+    config = (folder / "config.pbtxt").read_text(encoding="utf-8")
+    for placeholder, value in values.items():
+        quoted = placeholder.startswith('"')  # a whole text, with its own marks
+        config = config.replace(placeholder, value if quoted else _escape(value))
+    return config
+
+
+def _differs(folder: Path, target: Path, values: dict[str, str]) -> bool:
+    """Whether a model was rendered with other values; one that is being served is best let be."""
+    config = _config(folder, values)
+    return not (target / "config.pbtxt").read_text(encoding="utf-8").startswith(config.rstrip())
 
 
 def _place_instances(model: Path, kind: str, count: int, gpus: int) -> None:

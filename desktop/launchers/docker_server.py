@@ -135,7 +135,7 @@ class DockerServer:
             self._cancel,
         )
 
-    def render(self) -> repository.Rendered:
+    def render(self, *, again: bool = False) -> repository.Rendered:
         models = paths.resources_dir() / "models"
         chat = models / "chitchat-tiny"
         address = address_models.chosen()  # its files are copied into the served repository
@@ -163,6 +163,7 @@ class DockerServer:
                 **{path: f"{inside}/chats/{name}" for name, path in own.folders.items()},
             },
             chat_models=own,
+            again=again,
             source=source,
         )
 

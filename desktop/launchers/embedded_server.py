@@ -83,7 +83,7 @@ class EmbeddedServer:
     def _source(self) -> Path:
         return Path(self._options.models_source or repository.SOURCE)
 
-    def render(self) -> repository.Rendered:
+    def render(self, *, again: bool = False) -> repository.Rendered:
         resources = paths.resources_dir() / "models"
         chats = installed_chats()
         address = address_models.chosen()
@@ -96,6 +96,7 @@ class EmbeddedServer:
             instances=self._options.instances,
             precision=self._options.precision,
             chat_models=chats.below(self._link("chats", chats.folder)),
+            again=again,
             source=self._source,
         )
 

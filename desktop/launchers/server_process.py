@@ -97,8 +97,8 @@ class Server(Protocol):
         Raises :class:`LaunchError` where no server can be had."""
         ...
 
-    def render(self) -> Rendered:
-        """Bring the served repository up to date: chat models come and go while it runs."""
+    def render(self, *, again: bool = False) -> Rendered:
+        """Write the served repository; ``again``: chat models came or went while it is served."""
         ...
 
     def cancel(self) -> None:

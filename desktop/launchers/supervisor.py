@@ -190,7 +190,7 @@ class Supervisor:
             known = self._rendered
         try:
             async with self._rendering:
-                new = await asyncio.to_thread(self.server.render)
+                new = await asyncio.to_thread(self.server.render, again=True)
         except (LaunchError, OSError, ValueError) as error:
             writer.write(wire.encode({"error": f"the models cannot be prepared: {error}"}))
             return

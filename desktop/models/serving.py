@@ -8,7 +8,7 @@ from desktop.launchers import supervised, wire
 from desktop.launchers.base import LaunchError
 from desktop.models import ModelError
 from desktop.triton.control import ModelControl
-from desktop.triton.models import stream_model
+from desktop.triton.models import DEFAULT, stream_model
 from desktop.triton.types import Endpoint, TritalkError
 
 _WITHIN = 60.0
@@ -41,12 +41,16 @@ def refresh() -> Endpoint | None:
 
 
 def load(name: str) -> str:
-    """Load a chat model, engine first; what that means, in a sentence."""
+    """Load a chat model, engine first; what that means, in a sentence. One that is loaded already
+    is loaded anew, since its prompt.toml may have been edited."""
     endpoint = refresh()
     if endpoint is None:
         return f"{name} is served from the server's next start on"
     try:
         with ModelControl(endpoint) as control:
+            states = {model.name: model.state for model in control.index()}
+            if name != DEFAULT and "READY" in (states.get(name), states.get(stream_model(name))):
+                _unload(control, name)
             control.load(name)
             try:
                 control.load(stream_model(name))
@@ -61,20 +65,26 @@ def load(name: str) -> str:
 def unload(name: str) -> str:
     """Unload a chat model and free its memory."""
     endpoint = refresh()
-    if endpoint is None:
-        return f"{name} is not served any more"
-    try:
-        with ModelControl(endpoint) as control:
-            known = {model.name for model in control.index()}
-            pair = [each for each in (stream_model(name), name) if each in known]
-            for each in pair:
-                control.unload(each)
-            # Triton answers before it has ended what the model has under way.
-            end = time.monotonic() + _UNLOADED_WITHIN
-            while any(m.name in pair and m.state in _STILL_THERE for m in control.index()):
-                if time.monotonic() > end:
+    if endpoint is not None:
+        try:
+            with ModelControl(endpoint) as control:
+                if not _unload(control, name):
                     return f"{name} is not served any more once its last reply has ended"
-                time.sleep(0.1)
-    except TritalkError as error:
-        raise ModelError(str(error)) from error
+        except TritalkError as error:
+            raise ModelError(str(error)) from error
     return f"{name} is not served any more"
+
+
+def _unload(control: ModelControl, name: str) -> bool:
+    """Whether nothing of it is left."""
+    known = {model.name for model in control.index()}
+    pair = [each for each in (stream_model(name), name) if each in known]
+    for each in pair:
+        control.unload(each)
+    # Triton answers before it has ended what the model has under way.
+    end = time.monotonic() + _UNLOADED_WITHIN
+    while any(m.name in pair and m.state in _STILL_THERE for m in control.index()):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True

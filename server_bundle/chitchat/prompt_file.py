@@ -183,8 +183,9 @@ def served_limits(folder: Path) -> dict[str, str]:
 
 
 _HEAD = """\
-# How this model wants its prompts. Read when the model is loaded; edit it and load the model anew
-# (on the server page: unload, load). Wrong entries are named in the reason why it did not load.
+# How this model wants its prompts. Read when the model is loaded: edit it, then have it loaded anew
+# (tritalk models use NAME, or on the server page stop serving it and serve it again). A wrong entry
+# is named in the reason why the model did not load.
 
 # {layout_words}
 layout = "{layout}"

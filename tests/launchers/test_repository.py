@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ def make(source: Path, name: str, config: str = "", code: str = "# model\n") -> 
         (source / name / "1" / "model.py").write_text(code)
 
 
-def render(tmp_path: Path, **more: str) -> repository.Rendered:
+def render(tmp_path: Path, **more: Any) -> repository.Rendered:
     return repository.render(
         tmp_path / "served",
         chat_model=tmp_path / "chat",
@@ -139,3 +140,67 @@ def test_what_a_client_may_ask_for_is_told(tmp_path: Path) -> None:
     assert values["temperature"] == 0.5
     assert values["max_tokens"] == 40
     assert "seed" not in values
+
+
+def chat_source(tmp_path: Path) -> None:
+    make(tmp_path / "source", "ibuddha_chitchat", 'name: "ibuddha_chitchat"\nw: "@CHAT_MODEL@"\n')
+    make(
+        tmp_path / "source",
+        "ibuddha_chitchat_stream",
+        'name: "ibuddha_chitchat_stream"\n'
+        'parameters { key: "engine" value { string_value: "ibuddha_chitchat" } }\n'
+        'c: "@CONTEXT_TOKENS@"\n',
+    )
+
+
+def chats(tmp_path: Path, *names: str, load: tuple[str, ...] = ()) -> repository.ChatModels:
+    for name in names:
+        (tmp_path / "own" / name).mkdir(parents=True, exist_ok=True)
+        config = {"vocab_size": 10, "n_positions": 40 + len(name)}
+        (tmp_path / "own" / name / "config.json").write_text(json.dumps(config))
+    return repository.ChatModels({n: tmp_path / "own" / n for n in names}, frozenset(load))
+
+
+def test_each_chat_model_is_an_engine_and_a_stream(tmp_path: Path) -> None:
+    chat_source(tmp_path)
+    rendered = render(tmp_path, chat_models=chats(tmp_path, "one", "three", load=("one",)))
+    assert rendered.levels == [
+        ["ibuddha_chitchat"],
+        ["ibuddha_chitchat_stream"],
+        ["one"],  # after the server's own, however large it is
+        ["one_stream"],
+    ]
+    assert rendered.optional == {"one", "one_stream", "three", "three_stream"}
+    served = tmp_path / "served"
+    engine = (served / "three" / "config.pbtxt").read_text()
+    assert engine.startswith(f'name: "three"\nw: "{tmp_path}/own/three"\n')
+    stream = (served / "three_stream" / "config.pbtxt").read_text()
+    assert stream.startswith('name: "three_stream"\n')
+    assert 'string_value: "three"' in stream
+    assert 'c: "45"' in stream
+    assert (served / "three_stream" / "1" / "model.py").exists()
+
+
+def test_rendering_again_touches_nothing_that_is_served(tmp_path: Path) -> None:
+    chat_source(tmp_path)
+    render(tmp_path, chat_models=chats(tmp_path, "one", "two"))
+    served = tmp_path / "served"
+    files = [p for p in served.rglob("*") if p.is_file() and "two" not in str(p)]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    (served / "ibuddha_chitchat" / "2").mkdir()  # what somebody else has put there
+    rendered = render(
+        tmp_path, chat_models=chats(tmp_path, "one", "new", load=("new",)), again=True
+    )
+    assert {path: path.stat().st_mtime_ns for path in files} == before
+    assert (served / "ibuddha_chitchat" / "2").exists()
+    assert not list(served.glob("two*"))
+    assert rendered.levels[-2:] == [["new"], ["new_stream"]]
+    text = (served / "one_stream" / "config.pbtxt").read_text()
+    (tmp_path / "own" / "one" / "config.json").write_text('{"vocab_size": 9, "n_positions": 77}')
+    render(tmp_path, chat_models=chats(tmp_path), again=True)
+    assert not list(served.glob("one*"))
+    (tmp_path / "own" / "one" / "config.json").write_text('{"vocab_size": 9, "n_positions": 77}')
+    folders = {"one": tmp_path / "own" / "one"}
+    render(tmp_path, chat_models=repository.ChatModels(folders), again=True)
+    new = (served / "one_stream" / "config.pbtxt").read_text()
+    assert new == text.replace('c: "43"', 'c: "77"')
