@@ -10,9 +10,11 @@ of ``B`` rows whose contexts have different lengths, and the cache is one block 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -58,15 +60,21 @@ class KVCache:
         self.length = length or config.n_positions
         self.slots = slots
         shape = (slots, config.n_head, self.length, config.head_dim)
-        self.keys = [torch.zeros(shape, device=device, dtype=dtype) for _ in range(config.n_layer)]
-        self.values = [
-            torch.zeros(shape, device=device, dtype=dtype) for _ in range(config.n_layer)
-        ]
+        self.keys = [_zeros(shape, device, dtype) for _ in range(config.n_layer)]
+        self.values = [_zeros(shape, device, dtype) for _ in range(config.n_layer)]
 
     def move(self, source: int, target: int, length: int) -> None:
         """Copy the first ``length`` positions of row ``source`` over row ``target``."""
         for block in (*self.keys, *self.values):
             block[target, :, :length].copy_(block[source, :, :length])
+
+
+def _zeros(shape: tuple[int, ...], device: torch.device | str, dtype: torch.dtype) -> Tensor:
+    """Zeros whose pages the kernel gives when they are written; torch's own are written at once."""
+    if torch.device(device).type != "cpu":
+        return torch.zeros(shape, device=device, dtype=dtype)
+    block = np.zeros(math.prod(shape) * dtype.itemsize, np.uint8)
+    return torch.from_numpy(block).view(dtype).view(shape)
 
 
 def _activation(name: str, x: Tensor) -> Tensor:

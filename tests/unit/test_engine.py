@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
+from server_bundle.chitchat.network import KVCache, NetworkConfig
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.prompt import PromptLayout
 from server_bundle.chitchat.sampling import Sampled
@@ -243,3 +246,16 @@ def test_the_figures_add_up(make: Callable[..., Engine]) -> None:
     assert engine.figures.requests == engine.figures.first_tokens == 6
     assert engine.figures.prompt_tokens == 6 * 5
     assert engine.figures.running == engine.figures.waiting == engine.figures.cancelled == 0
+
+
+def test_reserved_slots_cost_no_memory_until_they_are_used() -> None:
+    def resident() -> int:
+        words = Path("/proc/self/statm").read_text().split()
+        return int(words[1]) * resource.getpagesize()
+
+    config = NetworkConfig(99, 512, 256, 6, 4, 1024, 1e-5, False)
+    before = resident()
+    cache = KVCache(config, 64)
+    assert len(cache.keys) * cache.keys[0].nbytes * 2 > 300 * 2**20
+    assert resident() - before < 50 * 2**20
+    assert not cache.keys[0].any()
