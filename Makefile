@@ -57,6 +57,7 @@ bundle: setup-bundle ## dist/tritalk/, which needs no Python (LITE=1: dist/trita
 	@rm -rf dist/tritalk$(if $(LITE),-lite)
 	TRITALK_BUNDLE=$(if $(LITE),lite,full) $(BIN)/pyinstaller --noconfirm --log-level WARN build.spec
 	$(if $(LITE),,$(BIN)/python .ci/bundle/runtime.py dist/tritalk)
+	$(BIN)/python .ci/bundle/licences.py dist/tritalk$(if $(LITE),-lite)
 	@du -sh dist/tritalk$(if $(LITE),-lite)
 
 deb: bundle ## dist/tritalk_VERSION_ARCH.deb, made from the bundle

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from importlib import metadata
 from pathlib import Path
 
 _RUNTIME = "server"
@@ -28,10 +29,24 @@ def runtime() -> Path | None:
     return folder if (folder / "bin" / "python3").exists() else None
 
 
-def for_models() -> str:
-    """The interpreter that can import torch; in a lite bundle the executable, which cannot."""
-    folder = runtime()
+def lite() -> bool:
+    """Whether this is the bundle that has no runtime for the models, hence no built-in server."""
+    return frozen() and runtime() is None
+
+
+def running(module: str) -> str:
+    """The interpreter that ``-m module`` runs in: what serves and converts models needs torch.
+    In a lite bundle it is the executable for all of them, which cannot import it."""
+    folder = runtime() if module.split(".", maxsplit=1)[0] == "server_bundle" else None
     return str(folder / "bin" / "python3") if folder else sys.executable
+
+
+def search_path(root: Path) -> str:
+    """What PYTHONPATH a process needs to find the application's modules in ``root``. A bundle's
+    processes find them by themselves, and must not find the libraries that lie beside them."""
+    if frozen():
+        return ""
+    return os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
 
 
 def site_packages() -> Path | None:
@@ -41,6 +56,23 @@ def site_packages() -> Path | None:
         return None
     (found,) = folder.glob("lib/python3.*/site-packages")
     return found
+
+
+def distribution(package: str) -> metadata.Distribution:
+    """What is installed of a package, in a bundle that of the models' Python first.
+
+    Raises PackageNotFoundError.
+    """
+    if folder := site_packages():
+        for found in metadata.distributions(name=package, path=[str(folder)]):
+            return found
+    return metadata.distribution(package)
+
+
+def loader_environment() -> dict[str, str]:
+    """An environment in which the dynamic loader finds libraries as it does for this process."""
+    inside = getattr(sys, "_MEIPASS", "")
+    return {**os.environ, "LD_LIBRARY_PATH": inside} if inside else dict(os.environ)
 
 
 def clean_environment() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from desktop import input_method, paths
+from desktop import input_method, interpreter, paths
 from desktop.launchers import choice, docker_engine, prerequisites
 from desktop.launchers.base import LaunchError
 
@@ -87,13 +87,14 @@ def doctor(arguments: argparse.Namespace) -> int:
 def examine() -> list[Check]:
     """All checks, in the order of their importance; none raises."""
     display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    own = not interpreter.lite()  # the lite edition lacks the built-in server on purpose
     return [
         _check("Python", prerequisites.check_python),
         _check("system", prerequisites.check_platform),
-        _check("Triton", _triton),
-        _check("libpython", lambda: str(prerequisites.find_libpython())),
-        _check("numpy", _numpy),
-        _check("torch", lambda: _version("torch")),
+        _check("Triton", _triton, needed=own),
+        _check("libpython", lambda: str(prerequisites.find_libpython()), needed=own),
+        _check("numpy", _numpy, needed=own),
+        _check("torch", lambda: _version("torch"), needed=own),
         _check("runtime folder", lambda: str(paths.runtime_dir())),
         _check("disk", _disk),
         _check("shared memory", _shared_memory),
@@ -125,9 +126,10 @@ def _triton() -> str:
 
 def _version(package: str) -> str:
     try:
-        return importlib.metadata.version(package)
+        return interpreter.distribution(package).version
     except importlib.metadata.PackageNotFoundError:
-        raise _Problem(f"{package} is not installed; run: make setup") from None
+        todo = "" if interpreter.frozen() else "; run: make setup"
+        raise _Problem(f"{package} is not installed{todo}") from None
 
 
 def _numpy() -> str:
@@ -183,7 +185,13 @@ def _qt() -> str:
         raise _Problem(
             f"{plugin} is missing; run: pip install --force-reinstall pyside6-essentials"
         )
-    listed = subprocess.run(["ldd", plugin], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        ["ldd", plugin],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=interpreter.loader_environment(),
+    ).stdout
     missing = sorted({line.split()[0] for line in listed.splitlines() if "not found" in line})
     if missing:
         packages = " ".join(sorted({_QT_PACKAGES.get(name, name) for name in missing}))

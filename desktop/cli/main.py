@@ -27,9 +27,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tritalk {version('tritalk')}")
     parser.set_defaults(func=open_window)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    files = commands.add_parser("open", help="open files in the window")
+    files = commands.add_parser("open", help="open the window, and files in it")
     files.add_argument(
-        "files", nargs="+", metavar="FILE", help="a table of addresses, or an exported conversation"
+        "files", nargs="*", metavar="FILE", help="a table of addresses, or an exported conversation"
     )
     files.set_defaults(func=open_files)
     for module in (chat, parse, models, server, doctor):
@@ -51,6 +51,8 @@ def open_window(arguments: argparse.Namespace) -> int:
 
 
 def open_files(arguments: argparse.Namespace) -> int:
+    if not arguments.files:
+        return open_window(arguments)
     for name in arguments.files:
         if not Path(name).is_file():
             raise InvalidInput(f"there is no file {name}")

@@ -47,7 +47,7 @@ def find_triton() -> TritonWheel:
         libraries=package.parent / "nvidia_pytriton.libs",
         python_backend=triton / "backends" / "python",
         stub=triton / "python_backend_stubs" / version / "triton_python_backend_stub",
-        libpython_dir=bundled / "lib" if bundled else find_libpython(),
+        libpython_dir=find_libpython(),
         python_bin=bundled / "bin" if bundled else Path(sys.executable).parent,
     )
     for part in (wheel.binary, wheel.libraries, wheel.python_backend, wheel.stub):
@@ -94,6 +94,11 @@ def find_package() -> Path:
     """The folder of the ``pytriton`` package, found without importing it."""
     if bundled := interpreter.site_packages():
         return bundled / "pytriton"
+    if interpreter.lite():
+        raise LaunchError(
+            "This edition of Tritalk has no built-in Triton; install Docker, enter the address of "
+            "a Triton server, or install the full edition."
+        )
     spec = importlib.util.find_spec("pytriton")
     if spec is None or spec.origin is None:
         raise LaunchError(
@@ -105,6 +110,8 @@ def find_package() -> Path:
 
 def find_libpython() -> Path:
     """The folder of the shared library of the running Python, which the models' stub loads."""
+    if bundled := interpreter.runtime():
+        return bundled / "lib"
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     name = f"libpython{version}.so.1.0"
     multiarch = sysconfig.get_config_var("MULTIARCH") or f"{platform.machine()}-linux-gnu"

@@ -181,12 +181,13 @@ def _about(model: Model) -> str:
 
 
 def _export(source: Path, out: Path, types: Path | None, rope: bool | None) -> dict[str, Any]:
-    command = [interpreter.for_models(), "-m", "server_bundle.address.export", "--json"]
+    command = [interpreter.running("server_bundle"), "-m", "server_bundle.address.export", "--json"]
     command += [str(source.absolute()), str(out)]
     command += ["--types", str(types.absolute())] if types else []
     command += [] if rope is None else ["--rope", "on" if rope else "off"]
-    root = str(Path(desktop.__file__).resolve().parent.parent)
-    env = {**os.environ, "PYTHONPATH": root, "PYTHONIOENCODING": "utf-8"}
+    root = Path(desktop.__file__).resolve().parent.parent
+    path = interpreter.search_path(root)
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         command, capture_output=True, encoding="utf-8", errors="replace", env=env, check=False
     )
@@ -197,6 +198,8 @@ def _export(source: Path, out: Path, types: Path | None, rope: bool | None) -> d
         why = lines[-1] if lines else f"it ended with {done.returncode}"
         if "No module named 'torch'" in why:
             why = "PyTorch is not installed; install tritalk[server]"
+            if interpreter.lite():
+                why = "this edition of Tritalk has no PyTorch; install the full edition"
         raise ModelError(f"The checkpoint cannot be converted: {why}")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result

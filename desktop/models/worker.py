@@ -64,12 +64,16 @@ def run(
         ModelError: what the process says went wrong, or that it died; :class:`Cancelled`.
     """
     cancel.check()
-    root = str(Path(desktop.__file__).resolve().parent.parent)
+    if interpreter.lite() and module.startswith("server_bundle."):
+        raise ModelError(
+            "this edition of Tritalk has no PyTorch to convert models with; "
+            "install the full edition"
+        )
     env = {**os.environ, **environment}
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
+    env["PYTHONPATH"] = interpreter.search_path(Path(desktop.__file__).resolve().parent.parent)
     env["PYTHONWARNINGS"] = "ignore"
     process = subprocess.Popen(
-        [interpreter.for_models(), "-m", module, *arguments],
+        [interpreter.running(module), "-m", module, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import qVersion
 
+from desktop import interpreter
 from desktop.launchers.base import ServerStatus
 from desktop.settings import Settings
 from desktop.triton.control import ModelInfo
@@ -75,7 +76,7 @@ def _versions() -> str:
     lines = [f"{platform.platform()}  Python {platform.python_version()}  Qt {qVersion()}"]
     for name in _PACKAGES:
         try:
-            lines.append(f"{name} {importlib.metadata.version(name)}")
+            lines.append(f"{name} {interpreter.distribution(name).version}")
         except importlib.metadata.PackageNotFoundError:
             continue
     return "\n".join(lines)

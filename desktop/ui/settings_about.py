@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop import backup, paths
+from desktop import backup, interpreter, paths
 from desktop.ui import theme
 from desktop.ui.controls import label
 from desktop.ui.settings_section import Section
@@ -64,7 +64,7 @@ def components() -> list[Component]:
     ]
     for name in _PACKAGES:
         try:
-            package = importlib.metadata.metadata(name)
+            package = interpreter.distribution(name).metadata
         except importlib.metadata.PackageNotFoundError:
             continue
         found.append(Component(name, package["Version"], _licence(package)))
