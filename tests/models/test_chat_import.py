@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -263,6 +264,22 @@ def test_cancelling_ends_the_process_and_leaves_nothing(fresh_home: Path, tiny: 
         chat.bring_in(str(tiny), "", report, cancel)
     assert left_behind(fresh_home) == []
     assert list(chat.folder().iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="mounts a small file system")
+def test_a_full_disk_is_a_sentence(fresh_home: Path, tiny: Path) -> None:
+    chat.folder().mkdir(parents=True)
+    size = (tiny / "model.safetensors").stat().st_size + 8192  # enough to begin with
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size // 4096 * 4096}", "none"]
+    if subprocess.run([*mount, str(chat.folder())], check=False, capture_output=True).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        (chat.folder() / "ballast").write_bytes(b"0" * 4096)
+        with pytest.raises(ModelError, match=r"the disk of .* is full; make room and try again"):
+            chat.bring_in(str(tiny), "", lambda _: None, Cancel())
+        assert [path.name for path in chat.folder().iterdir()] == ["ballast"]
+    finally:
+        subprocess.run(["umount", str(chat.folder())], check=True)
 
 
 def test_what_a_killed_import_left_is_swept(fresh_home: Path, tiny: Path) -> None:

@@ -66,14 +66,18 @@ def main() -> int:
     except CheckpointError as error:
         tell(error=str(error))
         return 1
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            tell(error=f"the disk of {target.parent} is full; make room and try again")
-        else:
-            tell(error=f"a file cannot be read or written: {error}")
-        return 1
     except MemoryError:
         tell(error="the model does not fit into this machine's memory")
+        return 1
+    except Exception as error:
+        code = getattr(error, "errno", None)
+        # safetensors has the system's words, but no error number
+        if code in (errno.ENOSPC, errno.EDQUOT) or "os error 28" in str(error):
+            tell(error=f"the disk of {target.parent} is full; make room and try again")
+        elif isinstance(error, OSError):
+            tell(error=f"a file cannot be read or written: {error}")
+        else:
+            raise
         return 1
     tell(result=result)
     return 0

@@ -82,11 +82,9 @@ def _blamed(what: str) -> Iterator[None]:
         yield
     except (CheckpointError, KeyboardInterrupt):
         raise
-    except OSError as error:
-        if error.errno is not None:
-            raise  # the disk's fault, not the model's
-        raise CheckpointError(f"{what}: {_short(error)}") from None
     except Exception as error:
+        if getattr(error, "errno", None) is not None or "os error 28" in str(error):
+            raise  # the disk's fault, not the model's
         if "trust_remote_code" in str(error):
             raise CheckpointError(
                 "this model needs program code of its own, which is not run here"
