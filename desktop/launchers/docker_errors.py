@@ -71,6 +71,11 @@ _GUIDANCE: tuple[tuple[str, str], ...] = (
         "build it here: tritalk server build",
     ),
     (
+        r"certificate verify failed|x509: ",
+        "A certificate is not trusted; give your organisation's CA file (tritalk server build "
+        "--ca-file FILE).",
+    ),
+    (
         r"no such host|lookup .*(i/o timeout|server misbehaving|connection refused)"
         r"|temporary failure (in name )?resol|tls handshake timeout|network is unreachable"
         r"|dial tcp|failed to establish a new connection|could not fetch url|name or service not"
@@ -83,11 +88,6 @@ _GUIDANCE: tuple[tuple[str, str], ...] = (
         r"no matching distribution found|could not find a version|resolutionimpossible",
         "pip does not find a package of the image; check the package index, or the folder of "
         "wheels, in the settings.",
-    ),
-    (
-        r"certificate verify failed|x509: ",
-        "A certificate is not trusted; give your organisation's CA file (tritalk server build "
-        "--ca-file FILE).",
     ),
     (
         r"exec: \S*(tritonserver|python3)\S* .*(no such file|not found)",
@@ -110,11 +110,13 @@ _GUIDANCE: tuple[tuple[str, str], ...] = (
 )
 
 
-def explain(error: Exception | str, doing: str) -> str:
-    """One sentence about ``error``, which came while ``doing`` ("starting the container")."""
+def explain(error: Exception | str, doing: str, before: str = "") -> str:
+    """One sentence about ``error``, which came while ``doing`` ("starting the container").
+    ``before``: what was printed until then, which may tell the cause of what ended it."""
     said = words(error)
+    known = f"{said} {words(before)}" if before else said
     for pattern, guidance in _GUIDANCE:
-        if re.search(pattern, said, re.IGNORECASE | re.DOTALL):
+        if re.search(pattern, known, re.IGNORECASE | re.DOTALL):
             return f"{guidance} (Docker: {said[:300]})"
     return f"Docker failed while {doing}: {said[:500]}"
 

@@ -282,7 +282,8 @@ def _events(
         with cancel.closing(lambda: CancellableStream(lines, responses[-1]).close()):
             for event in json_stream(lines):
                 if "error" in event:
-                    raise LaunchError(explain(_last_words(said, str(event["error"])), doing))
+                    words = _last_words(said, str(event["error"]))
+                    raise LaunchError(explain(words, doing, "".join(said)))
                 said.append(str(event.get("stream") or ""))
                 yield event
         cancel.check()
@@ -300,4 +301,7 @@ def _last_words(said: Iterable[str], error: str) -> str:
     ended = re.search(r"returned a non-zero code: \d+$", error)
     if not ended:
         return error
-    return f"{printed[-250:]} – a step {ended[0]}"
+    # pip names the packages first, and then gives a page of advice.
+    begin = printed.find("ERROR: ")
+    words = printed[begin : begin + 250] if begin >= 0 else printed[-250:]
+    return f"{words} – a step {ended[0]}"

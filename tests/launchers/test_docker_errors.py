@@ -54,6 +54,25 @@ def test_each_message_becomes_guidance(said: str) -> None:
     assert sentence.endswith(f"(Docker: {said[:300]})")
 
 
+CONFLICT = "ERROR: Cannot install torch>=2.6 because these package versions have conflicting"
+BROKEN = "WARNING: Retrying (Retry(total=4)) after connection broken by "
+BEFORE = {
+    f"{BROKEN}'NewConnectionError('Failed to establish a new connection: [Errno -3] Temporary "
+    "failure in name resolution')': /simple/torch/": "no network",
+    f"{BROKEN}'SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate "
+    "verify failed'))': /simple/torch/ Could not fetch URL https://pypi.org/simple/": "--ca-file",
+    "Looking in links: /build": "the folder of wheels",
+}
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_pip_tells_the_cause_before_it_gives_up(before: str) -> None:
+    said = f"{CONFLICT} ResolutionImpossible"
+    sentence = explain(said, "building the image", before)
+    assert BEFORE[before] in sentence
+    assert sentence.endswith(f"(Docker: {said})")
+
+
 def test_what_nobody_knows_is_told_as_it_is() -> None:
     assert explain("the moon is full\n today", "building the image") == (
         "Docker failed while building the image: the moon is full today"
