@@ -96,6 +96,10 @@ SOURCES = (
     ),
     QT_TRANSLATE_NOOP(
         "phrases",
+        "This edition of Tritalk has no built-in Triton; install Docker, enter the address of a Triton server, or install the full edition",  # noqa: E501
+    ),
+    QT_TRANSLATE_NOOP(
+        "phrases",
         "The nvidia-pytriton package is incomplete ({0} is missing); run: pip install --force-reinstall nvidia-pytriton",  # noqa: E501
     ),
     QT_TRANSLATE_NOOP(

@@ -3345,6 +3345,10 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>没有安装 nvidia-pytriton（Triton 服务器在其中）；请运行 pip install &apos;tritalk[server]&apos;（或 make setup）</translation>
     </message>
     <message>
+        <source>This edition of Tritalk has no built-in Triton; install Docker, enter the address of a Triton server, or install the full edition</source>
+        <translation>此版本的 Tritalk 不含内置 Triton；请安装 Docker、填写一台 Triton 服务器的地址，或安装完整版</translation>
+    </message>
+    <message>
         <source>The nvidia-pytriton package is incomplete ({0} is missing); run: pip install --force-reinstall nvidia-pytriton</source>
         <translation>nvidia-pytriton 包不完整（缺少 {0}）；请运行 pip install --force-reinstall nvidia-pytriton</translation>
     </message>
