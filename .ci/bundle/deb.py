@@ -22,6 +22,8 @@ import licences
 
 ROOT = Path(__file__).resolve().parents[2]
 DESKTOP = ROOT / "resources" / "desktop"
+# Read by libfontconfig, which is in the bundle.
+FOUND_BY_NAME = ("fontconfig-config",)
 # Loaded by name where they are there (input methods, desktop themes), or by OpenGL.
 RECOMMENDED = "fonts-noto-cjk, libgl1, libegl1, dbus-user-session"
 # Python running as root writes bytecode for what was not compiled; nothing of it may stay.
@@ -129,7 +131,7 @@ def control(package: Path, name: str, depends: list[str]) -> None:
         f"Package: {name}\nVersion: {about['Version']}\nArchitecture: {arch}\n"
         "Maintainer: The Tritalk developers <tritalk@localhost>\n"
         f"Installed-Size: {size}\nSection: science\nPriority: optional\n"
-        f"Depends: {', '.join([f'libc6 (>= {glibc})', *depends])}\n"
+        f"Depends: {', '.join([f'libc6 (>= {glibc})', *sorted({*depends, *FOUND_BY_NAME})])}\n"
         f"Recommends: {RECOMMENDED}\nSuggests: docker.io\n"
         f"Conflicts: {other}\nReplaces: {other}\n"
         "Description: Chinese chat and address parsing on your own Triton server\n"
