@@ -8,6 +8,7 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
+from desktop.triton.reasons import plain
 from desktop.triton.types import Endpoint
 
 
@@ -74,7 +75,7 @@ def model_states(endpoint: Endpoint, timeout: float = 5.0) -> dict[str, str]:
     states: dict[str, str] = {}
     for model in json.loads(body):
         state = model.get("state") or "UNAVAILABLE"
-        reason = model.get("reason")
+        reason = plain(model.get("reason") or "")
         # One entry a version: a version that comes or goes does not make the model unready.
         if states.get(model["name"]) != "READY":
             states[model["name"]] = f"{state}: {reason}" if reason and state != "READY" else state
@@ -97,6 +98,6 @@ def load_model(endpoint: Endpoint, name: str, timeout: float = 300.0) -> str:
     if status == 200:
         return ""
     try:
-        return str(json.loads(body)["error"])
+        return plain(str(json.loads(body)["error"]))
     except (ValueError, KeyError, TypeError):
         return f"HTTP status {status}"

@@ -13,6 +13,7 @@ from typing import Any
 from tritonclient.utils import InferenceServerException
 
 from desktop.triton.client import connect
+from desktop.triton.reasons import plain
 from desktop.triton.types import Endpoint, ServerUnavailable
 
 # Weights of gigabytes are read from a slow disk.
@@ -84,7 +85,7 @@ def _merge(name: str, versions: list[dict[str, str]]) -> ModelInfo:
     state = best.get("state") or order[-1]
     shown = [each for each in versions if (each.get("state") or order[-1]) == state]
     numbers = sorted(int(each["version"]) for each in shown if each.get("version", "").isdigit())
-    reason = "" if state == "READY" else best.get("reason", "")
+    reason = "" if state == "READY" else plain(best.get("reason", ""))
     return ModelInfo(name, ", ".join(map(str, numbers)), state, reason)
 
 
@@ -97,4 +98,4 @@ def _why(error: Exception) -> str:
         return "this server demands a key for it"
     if "unavailable" in str(getattr(error, "status", lambda: "")()).lower() and "connect" in low:
         return "the server does not answer"
-    return said.removeprefix("failed to load ").rstrip(".") or type(error).__name__
+    return plain(said).removeprefix("failed to load ").rstrip(".") or type(error).__name__
