@@ -22,6 +22,7 @@ from desktop.triton.models import stream_model
 from desktop.ui import theme
 from desktop.ui.controls import frame, label
 from desktop.ui.import_dialog import ImportDialog
+from desktop.ui.phrases import sentence
 from desktop.ui.session import ServerSession
 from desktop.ui.status_bar import StateDot
 from desktop.ui.tasks import Task
@@ -89,7 +90,7 @@ class ChatModelRow(QFrame):
         self.about.setText(model.about)
         reasons = [s for s in (engine, text) if s.startswith("UNAVAILABLE: ") and s != _UNLOADED]
         if not problem and reasons and not doing:
-            problem = reasons[0].removeprefix("UNAVAILABLE: ")
+            problem = sentence(reasons[0].removeprefix("UNAVAILABLE: "))
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         serve = self.tr("Stop serving") if self._ready else self.tr("Serve")

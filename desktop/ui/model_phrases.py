@@ -57,4 +57,13 @@ SOURCES = (
     QT_TRANSLATE_NOOP(
         "phrases", "the download from {0} broke off ({1}); try again, what has arrived is kept"
     ),
+    # What is wrong in a prompt.toml that was edited.
+    QT_TRANSLATE_NOOP("phrases", "{0}: {1} must be a whole number from {2} to {3}, not {4}"),
+    QT_TRANSLATE_NOOP("phrases", "{0}: {1} must be one of {2}, not {3}"),
+    QT_TRANSLATE_NOOP("phrases", "{0}: {1} is no entry; known are {2}"),
+    QT_TRANSLATE_NOOP("phrases", "{0}: two special ids of [vocabulary] are the same"),
+    QT_TRANSLATE_NOOP("phrases", "{0}, [sampling]: {1} must be from {2} to {3}, not {4}"),
+    # What the command line says afterwards.
+    QT_TRANSLATE_NOOP("phrases", "there is no imported chat model {0}"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is being downloaded already"),
 )

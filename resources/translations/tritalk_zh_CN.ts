@@ -3809,6 +3809,34 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>下载的文件 {0} 已损坏（校验和不符），请重试</translation>
     </message>
     <message>
+        <source>{0}: {1} must be a whole number from {2} to {3}, not {4}</source>
+        <translation>{0}：{1} 必须是 {2} 到 {3} 之间的整数，不能是 {4}</translation>
+    </message>
+    <message>
+        <source>{0}: {1} must be one of {2}, not {3}</source>
+        <translation>{0}：{1} 只能是 {2} 之一，不能是 {3}</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is no entry; known are {2}</source>
+        <translation>{0}：没有 {1} 这一项，可用的有 {2}</translation>
+    </message>
+    <message>
+        <source>{0}: two special ids of [vocabulary] are the same</source>
+        <translation>{0}：[vocabulary] 中有两个特殊编号相同</translation>
+    </message>
+    <message>
+        <source>{0}, [sampling]: {1} must be from {2} to {3}, not {4}</source>
+        <translation>{0} 的 [sampling]：{1} 必须在 {2} 到 {3} 之间，不能是 {4}</translation>
+    </message>
+    <message>
+        <source>there is no imported chat model {0}</source>
+        <translation>没有名为 {0} 的已导入聊天模型</translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded already</source>
+        <translation>{0} 已在下载中</translation>
+    </message>
+    <message>
         <source>the model has no chat template, so it was not made for chats (and it has no vocab.txt of CDial-GPT or GPT2-chitchat either)</source>
         <translation>这个模型没有对话模板，不是用来聊天的（也没有 CDial-GPT 或 GPT2-chitchat 的 vocab.txt）</translation>
     </message>

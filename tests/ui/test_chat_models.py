@@ -82,7 +82,7 @@ def test_why_a_model_is_not_served_is_told(card: tuple[Fake, ChatModelsCard], qt
     why = "prompt.toml: context must be a whole number from 32 to 512, not 4096"
     states = {"mine": f"UNAVAILABLE: {why}", "mine_stream": "UNAVAILABLE: unloaded"}
     one.lease.become(replace(READY, models={**READY.models, **states}))
-    qtbot.waitUntil(lambda: models.rows() == [("mine", "not served", why)])
+    qtbot.waitUntil(lambda: models.rows() == [("mine", "not served", f"P{why[1:]}.")])
 
 
 class Scripted:
