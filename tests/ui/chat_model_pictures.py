@@ -41,7 +41,8 @@ STATES = {
     "cdial-gpt_lccc-base_stream": "READY",
     "qwen2.5-0.5b-instruct": "LOADING",
     "qwen2.5-0.5b-instruct_stream": "LOADING",
-    "gpt2-chitchat": "UNAVAILABLE: prompt.toml: context must be a whole number from 32 to 512, "
+    "gpt2-chitchat": "UNAVAILABLE: /home/li/.local/share/tritalk/models/chat/gpt2-chitchat/"
+    "prompt.toml: context must be a whole number from 32 to 512, "
     "not 4096",
     "gpt2-chitchat_stream": "UNAVAILABLE",
 }
