@@ -49,9 +49,8 @@ soak: setup-test ## ten minutes of load, and the fuzz tests with many more examp
 audit: setup-test ## known vulnerabilities of the pinned packages; see docs/security.md
 	bash .ci/audit.sh
 
-setup-bundle: setup
-	@test -x $(BIN)/pyinstaller -a -x $(BIN)/pyproject-build || $(BIN)/python -m pip install -q \
-		--disable-pip-version-check -c constraints.txt -e '.[bundle]'
+setup-bundle:
+	@bash .ci/setup.sh --bundle
 
 bundle: setup-bundle ## dist/tritalk/, which needs no Python (LITE=1: dist/tritalk-lite/, no built-in server)
 	@rm -rf dist/tritalk$(if $(LITE),-lite)
@@ -64,9 +63,9 @@ deb: bundle ## dist/tritalk_VERSION_ARCH.deb, made from the bundle
 	$(BIN)/python .ci/bundle/deb.py dist/tritalk$(if $(LITE),-lite) dist
 
 wheel: setup-bundle ## dist/tritalk-VERSION-py3-none-any.whl
-	$(BIN)/pyproject-build --wheel --outdir dist .
+	$(BIN)/pyproject-build --quiet --wheel --outdir dist .
 
-test-bundle: setup-test ## build the bundle, the .deb and the wheel and use them without Python
+test-bundle: setup-test setup-bundle ## build the bundle, the .deb and the wheel and use them without Python
 	$(MAKE) bundle
 	$(MAKE) bundle LITE=1
 	$(MAKE) wheel

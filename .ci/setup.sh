@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Sets up what is missing: system libraries (through apt where it may), a virtual environment in
 # .venv, the packages in the tested versions. Safe to run again; quick when nothing is missing.
-# Usage: .ci/setup.sh [--test]   --test adds what the test suite needs (Xvfb, curl, ...).
+# Usage: .ci/setup.sh [--test|--bundle]   --test adds what the test suite needs (Xvfb, curl, ...),
+# --bundle what makes the bundle, the .deb and the wheel (PyInstaller, ...).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 with_tests=no
 [ "${1:-}" = "--test" ] && with_tests=yes
+with_bundle=no
+[ "${1:-}" = "--bundle" ] && with_bundle=yes
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -116,6 +119,7 @@ if [ "$with_tests" = yes ]; then
     need_command curl curl
     need_command setpriv util-linux
 fi
+[ "$with_bundle" = no ] || need_command objdump binutils
 install_missing
 
 # ---- packages ----
@@ -131,4 +135,10 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
         -c constraints.txt -e '.[server,dev]'
     printf '%s' "$wanted" > "$stamp"
     say "ready"
+fi
+if [ "$with_bundle" = yes ] && ! { [ -x .venv/bin/pyinstaller ] && [ -x .venv/bin/pyproject-build ]; }
+then
+    say "installing what makes the bundle"
+    .venv/bin/python -m pip install -q --disable-pip-version-check \
+        -c constraints.txt -e '.[bundle]'
 fi

@@ -27,7 +27,7 @@ settings=$(python3 -m pip config list 2>/dev/null || true)
 while read -r folder; do
     [ ! -d "$folder" ] || binds+=(--bind "$folder:$folder")
 done < <(grep -E 'find-links|index-url' <<<"$settings" | grep -oE "(file://)?/[^ ']+" |
-    sed -E 's|^file://||' | sort -u)
+    sed -E 's|^file://||; s|/simple/?$||' | sort -u)
 pip_settings() {
     # env variables count more than files, as pip itself has it.
     echo '[global]'
