@@ -160,7 +160,7 @@ def main() -> int:
         stage(bundle, package, name)
         control(package, name, depends)
         subprocess.run(
-            ["dpkg-deb", "-Zzstd", "-z9", "--root-owner-group", "--build", str(package), str(out)],
+            ["dpkg-deb", "-Zzstd", "-z6", "--root-owner-group", "--build", str(package), str(out)],
             check=True,
         )
     return 0
