@@ -20,6 +20,7 @@ from desktop.launchers.docker_engine import Engine
 from desktop.launchers.docker_image import Recipe
 from desktop.launchers.docker_progress import Cancel, Progress
 from desktop.launchers.lease import SupervisorLease
+from desktop.launchers.supervised import stop_running
 from desktop.settings import Settings
 from tests.conftest import GONE_WITHIN, Server
 from tests.triton.tiny import MODELS, wait_for
@@ -162,6 +163,8 @@ def application(fresh_home: Path) -> Iterator[Callable[..., subprocess.Popen[str
     for process in started:
         process.kill()
         process.communicate()
+    # Only a test that failed leaves one that was to be kept.
+    stop_running()
 
 
 def seconds(action: Callable[[], Any]) -> float:

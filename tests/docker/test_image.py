@@ -44,7 +44,10 @@ def test_progress_of_a_build(image: Image) -> None:
     assert uploads[-1].bytes_done == uploads[-1].bytes_total > 0
     sent = [each.bytes_done for each in uploads]
     assert sent == sorted(sent)
-    steps = [each for each in image.progress if each.phase == "build"]
+    # What a step prints comes besides, and belongs to the step under way.
+    told = [each for each in image.progress if each.phase == "build"]
+    assert [each.step for each in told] == sorted(each.step for each in told)
+    steps = [each for each in told if not each.detail]
     assert [each.step for each in steps] == list(range(1, steps[-1].steps + 1))
     assert all(each.message for each in steps)
     assert "ENTRYPOINT" in str(steps[-3]) + str(steps[-2])
