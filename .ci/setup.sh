@@ -119,7 +119,10 @@ if [ "$with_tests" = yes ]; then
     need_command curl curl
     need_command setpriv util-linux
 fi
-[ "$with_bundle" = no ] || need_command objdump binutils
+if [ "$with_bundle" = yes ]; then
+    need_command objdump binutils
+    need_library libwayland-cursor.so.0 libwayland-cursor0 # goes into the bundle
+fi
 install_missing
 
 # ---- packages ----
