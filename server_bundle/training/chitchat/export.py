@@ -67,6 +67,7 @@ def write_folder(
     (folder / "config.json").write_text(text + "\n", encoding="utf-8")
     part = folder / "model.safetensors.part"
     save_file(to_transformers(state, post_norm), part, metadata={"format": "pt"})
+    part.chmod(0o644)  # written for its owner only, but a server may run as somebody else
     part.replace(folder / "model.safetensors")
 
 
