@@ -87,7 +87,7 @@ def test_one_command_renders_every_page(tmp_path: Path) -> None:
         [sys.executable, "tests/ui/screenshots.py", str(tmp_path)],
         cwd=ROOT,
         check=True,
-        timeout=200,
+        timeout=1200,
     )
     pages = {path.name.rsplit("_", 2)[0] for path in tmp_path.glob("*.png")}
     assert {"chat", "chat_token", "chat_error", "address", "server"} <= pages
