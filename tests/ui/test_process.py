@@ -82,6 +82,7 @@ def test_nothing_outlives_the_window(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1300)
 def test_one_command_renders_every_page(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "tests/ui/screenshots.py", str(tmp_path)],
