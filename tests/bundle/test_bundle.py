@@ -66,7 +66,7 @@ def test_it_converts_a_model(machine: Machine, installed: str) -> None:
     """In the runtime's Python, with transformers to compare with."""
     model = ROOT / "resources" / "models" / "chitchat-tiny"
     done = machine.run(
-        f"cd; cp -r /given own; {installed}/tritalk models import own --name own; "
+        f"cd; cp -r /given own; {installed}/tritalk models import --kind chat own --name own; "
         f"{installed}/tritalk models list",
         binds=[f"{model}:/given"],
     )

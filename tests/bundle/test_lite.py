@@ -37,7 +37,7 @@ def test_it_says_what_it_lacks(machine: Machine, lite: str, launcher: str) -> No
 
 
 def test_it_says_that_it_converts_no_models(machine: Machine, lite: str) -> None:
-    done = machine.run(f"cd; mkdir own; {lite}/tritalk models import own --name own", code=None)
+    done = machine.run(f"cd; mkdir own; {lite}/tritalk models import --kind chat own --name own", code=None)
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr
 
