@@ -87,14 +87,18 @@ def doctor(arguments: argparse.Namespace) -> int:
 def examine() -> list[Check]:
     """All checks, in the order of their importance; none raises."""
     display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    own = not interpreter.lite()  # the lite edition lacks the built-in server on purpose
+    # The lite edition lacks the built-in server on purpose.
+    own = not interpreter.lite()
+    built_in = [
+        ("libpython", lambda: str(prerequisites.find_libpython())),
+        ("numpy", _numpy),
+        ("torch", lambda: _version("torch")),
+    ]
     return [
         _check("Python", prerequisites.check_python),
         _check("system", prerequisites.check_platform),
         _check("Triton", _triton, needed=own),
-        _check("libpython", lambda: str(prerequisites.find_libpython()), needed=own),
-        _check("numpy", _numpy, needed=own),
-        _check("torch", lambda: _version("torch"), needed=own),
+        *(_check(name, look) for name, look in built_in if own),
         _check("runtime folder", lambda: str(paths.runtime_dir())),
         _check("disk", _disk),
         _check("shared memory", _shared_memory),

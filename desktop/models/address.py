@@ -181,6 +181,11 @@ def _about(model: Model) -> str:
 
 
 def _export(source: Path, out: Path, types: Path | None, rope: bool | None) -> dict[str, Any]:
+    if interpreter.lite():
+        raise ModelError(
+            "this edition of Tritalk has no PyTorch to convert models with; "
+            "install the full edition"
+        )
     command = [interpreter.running("server_bundle"), "-m", "server_bundle.address.export", "--json"]
     command += [str(source.absolute()), str(out)]
     command += ["--types", str(types.absolute())] if types else []
@@ -198,8 +203,6 @@ def _export(source: Path, out: Path, types: Path | None, rope: bool | None) -> d
         why = lines[-1] if lines else f"it ended with {done.returncode}"
         if "No module named 'torch'" in why:
             why = "PyTorch is not installed; install tritalk[server]"
-            if interpreter.lite():
-                why = "this edition of Tritalk has no PyTorch; install the full edition"
         raise ModelError(f"The checkpoint cannot be converted: {why}")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
