@@ -153,6 +153,7 @@ class FileChoice(QFrame):
         self.error.hide()
         self.table = PreviewTable(self)
         self.start_button = primary_button(self)
+        self.start_button.setAutoDefault(True)  # outside a dialog Enter would press nothing
         self.close_button = QPushButton(self)
         choice = QHBoxLayout()
         choice.setSpacing(12)
@@ -261,6 +262,11 @@ class FileChoice(QFrame):
     @Slot()
     def _start(self) -> None:
         self.start_asked.emit(self.column.currentIndex())
+
+    def offer_start(self) -> None:
+        """Enter starts at once where the column is known, and chooses it where it is not."""
+        ready = self.start_button.isEnabled()
+        (self.start_button if ready else self.column).setFocus()
 
     def say(self, words: str) -> None:
         self.error.setText(words)

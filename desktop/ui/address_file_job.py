@@ -113,6 +113,8 @@ class FileJob(QObject):
         self.exporting: Task | None = None
         self.export_done = 0
         self._name = ""
+        # What is shown again where the next file cannot be opened: stage, name, error.
+        self._before: tuple[Stage, str, Exception | None] = (Stage.EMPTY, "", None)
         self._task: Task | None = None
         self._stop = threading.Event()
         self._connection: AddressClient | None = None
@@ -153,11 +155,11 @@ class FileJob(QObject):
     # -- what a person does ------------------------------------------------------------------------
 
     def open(self, path: Path) -> None:
-        """Look into a file; then it is CHOSEN, or EMPTY with an error."""
+        """Look into a file; then it is CHOSEN. One that cannot be read leaves what was there
+        before, with the error."""
         if self._refuse_while_busy():
             return
-        self._name = path.name
-        self._become(Stage.OPENING)
+        self._begin_opening(path.name)
 
         def look(task: Task) -> Preview:
             stop = self._stopper(task)
@@ -169,7 +171,7 @@ class FileJob(QObject):
                 preview = Preview(table, preview.size, preview.guess, preview.rows, earlier, counts)
             return preview
 
-        self._run(look, self._opened)
+        self._run(look, self._opened, self._not_opened)
 
     def say_header(self, header: bool) -> None:
         """Whether the first row names the columns."""
@@ -208,13 +210,12 @@ class FileJob(QObject):
         """Show earlier work; it can be resumed where it is unfinished."""
         if self._refuse_while_busy():
             return
-        self._name = work.about.name
-        self._become(Stage.OPENING)
+        self._begin_opening(work.about.name)
 
         def count(task: Task) -> tuple[WorkFile, Counts]:
             return work, work.counts()
 
-        self._run(count, self._reopened)
+        self._run(count, self._reopened, self._not_opened)
 
     def resume(self) -> None:
         assert self.work is not None
@@ -290,15 +291,27 @@ class FileJob(QObject):
             self.busy_changed.emit(self._busy)
         self.changed.emit()
 
+    def _begin_opening(self, name: str) -> None:
+        self._before = (self.stage, self._name, self.error)
+        self._name = name
+        self._become(Stage.OPENING)
+
     def _begin(self, work: Callable[[Task], Progress]) -> None:
         self._samples.clear()
         self.phase = ""
         self._become(Stage.RUNNING)
         self._run(work, self._ran)
 
-    def _run(self, work: Callable[[Task], object], succeeded: Callable[..., None]) -> None:
+    def _run(
+        self,
+        work: Callable[[Task], object],
+        succeeded: Callable[..., None],
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None:
         self._stop = threading.Event()
-        self._task = self.session.background.run(work, succeeded=succeeded, failed=self._failed)
+        self._task = self.session.background.run(
+            work, succeeded=succeeded, failed=failed or self._failed
+        )
 
     def _end(self, then: Stage) -> None:
         if self.stage not in AT_WORK:
@@ -313,10 +326,22 @@ class FileJob(QObject):
 
     def _opened(self, preview: Preview) -> None:
         if self._stop.is_set():
-            self._become(Stage.EMPTY)
+            self._not_opened(Cancelled())
             return
         self.preview, self.work = preview, None
         self._become(Stage.CHOSEN)
+
+    def _not_opened(self, error: Exception) -> None:
+        """Back to the file from before, under its own name: its rows are not the other file's."""
+        self._task = None
+        stage, self._name, before = self._before
+        if isinstance(error, Cancelled):
+            self._become(stage, before)
+        elif stage in (Stage.EMPTY, Stage.CHOSEN):
+            self._become(stage, error)
+        else:
+            self._become(stage, before)
+            self.refused.emit(error)
 
     def _looked_again(self, preview: Preview) -> None:
         if self.stage is Stage.CHOSEN:

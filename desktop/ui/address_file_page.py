@@ -107,7 +107,9 @@ class FilePage(QStackedWidget):
         elif job.stage is Stage.CHOSEN and job.preview is not None:
             self.choice.show_preview(job.preview)
             self.choice.say("" if job.error is None else error_words(job.error))
-            self.setCurrentIndex(1)
+            if self.currentIndex() != 1:
+                self.setCurrentIndex(1)
+                self.choice.offer_start()
         else:
             self.setCurrentIndex(2)
         self.results.setVisible(job.work is not None)

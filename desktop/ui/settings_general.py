@@ -44,6 +44,7 @@ class FontSize(Field):
         self.normal = QPushButton(self)
         self.sample = QLabel(self)
         self.sample.setObjectName("sample")
+        self.sample.setIndent(0)  # its own style sheet makes Qt add half a letter
         self._place(self.slider, self.percent, self.normal)
         self._right.insertWidget(1, self.sample)
         self._settle = QTimer(self, singleShot=True, interval=_SETTLE_MS)

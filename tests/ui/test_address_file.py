@@ -374,6 +374,34 @@ def test_what_cannot_be_opened_or_written_is_said(
     assert page.job.stage is Stage.FINISHED
 
 
+def test_a_file_that_cannot_be_opened_leaves_the_results_of_the_last(
+    qtbot: QtBot, fake: Callable[..., Fake], tmp_path: Path
+) -> None:
+    one = fake()
+    page = finished(qtbot, one, write(tmp_path / "a.csv", ROWS))
+    rows = shown(page)
+    broken = tmp_path / "broken.xlsx"
+    broken.write_bytes(b"PK no")
+    page.open_file(broken)
+    progress = page.file.progress
+    qtbot.waitUntil(lambda: "is no readable XLSX file." in progress.left.text())
+    assert page.job.stage is Stage.FINISHED
+    assert page.job.name == "a.csv"
+    assert progress.name.text() == "a.csv"
+    assert not progress.pause_button.isVisible()
+    assert shown(page) == rows
+
+
+def test_enter_starts_a_file_whose_column_is_known(
+    qtbot: QtBot, fake: Callable[..., Fake], tmp_path: Path
+) -> None:
+    one = fake()
+    page = opened(qtbot, one, write(tmp_path / "a.csv", ROWS))
+    assert one.window.focusWidget() is page.file.choice.start_button
+    qtbot.keyClick(page.file.choice.start_button, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.job.stage is Stage.FINISHED)
+
+
 def test_a_second_file_is_refused_while_one_is_in_work(
     qtbot: QtBot, fake: Callable[..., Fake], tmp_path: Path
 ) -> None:
