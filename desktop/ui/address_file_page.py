@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.addresses.workfile import WorkFile
@@ -95,6 +95,11 @@ class FilePage(QStackedWidget):
         if preview is not None and preview.earlier is not None and preview.earlier_counts:
             counts = preview.earlier_counts
             self._reopen(preview.earlier, counts.answered < counts.total)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            self._show()  # the error says its words anew
 
     @Slot()
     def _show(self) -> None:

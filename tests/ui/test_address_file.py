@@ -367,6 +367,9 @@ def test_what_cannot_be_opened_or_written_is_said(
         qtbot.waitUntil(lambda words=words: words in start.error.text())
         assert page.job.stage is Stage.EMPTY
         assert not page.job.busy
+    one.app.language.apply("zh")
+    qtbot.waitUntil(lambda: start.error.text().endswith("XLSX 文件。"))
+    one.app.language.apply("en")
     page = finished(qtbot, one, write(tmp_path / "a.csv", ROWS))
     answer_save(monkeypatch, tmp_path / "a.csv")
     page.file.progress.formats["csv"].trigger()
