@@ -149,6 +149,15 @@ class Resolver:
         tied = [node for node, value in support.items() if value > best - 1e-6]
         # A node that explains no more than one above it was not named: 吉林 is not 吉林市.
         tied = [n for n in tied if not any(o is not n and n.within(o) for o in tied)]
+        # 香港九龙 is not 九龙县 in 四川: a name that can only be a province outweighs a lower one.
+        provinces = {
+            node
+            for mention in mentions
+            for node in mention.meanings
+            if node.level == 1 and len({n.chain()[0] for n in mention.meanings}) == 1
+        }
+        if len(provinces) == 1:
+            tied = [n for n in tied if n.chain()[0] in provinces] or tied
         return sorted(tied, key=lambda n: n.key)
 
     @staticmethod

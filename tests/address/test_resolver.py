@@ -53,6 +53,7 @@ def names(pieces: str) -> str:
         ("苍南县=district 龙港镇=town", "浙江省/温州市/苍南县/"),
         ("台北=city 大安区=district", "台湾省/台北市/大安区/"),
         ("香港=prov 油尖旺区=district", "香港特别行政区//油尖旺区/"),
+        ("香港=prov 九龍=district 彌敦道=road", "香港特别行政区///"),
         ("和康县=district", "新疆维吾尔自治区/和田地区/和康县/"),
         ("长沙=city", "湖南省/长沙市//"),
         ("上海市=prov 闸北区=district", "上海市/上海市/静安区/"),
