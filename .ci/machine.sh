@@ -60,6 +60,8 @@ run_in_machine() {
             touch "$root/dev/$device"
             mount --bind "/dev/$device" "$root/dev/$device"
         done
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+        ln -sfn pts/ptmx "$root/dev/ptmx"
         [ ! -d /tmp/.X11-unix ] || mount --bind /tmp/.X11-unix "$root/tmp/.X11-unix"
         for _ in $(seq "$count"); do
             mkdir -p "$root${1##*:}"

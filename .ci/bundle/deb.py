@@ -26,13 +26,12 @@ DESKTOP = ROOT / "resources" / "desktop"
 FOUND_BY_NAME = ("fontconfig-config",)
 # Loaded by name where they are there (input methods, desktop themes), or by OpenGL.
 RECOMMENDED = "fonts-noto-cjk, libgl1, libegl1, dbus-user-session"
-# Python running as root writes bytecode for what was not compiled; nothing of it may stay.
-POSTRM = """\
+# Python running as root writes bytecode for what was not compiled; nothing of it may stay. Before
+# the removal, as a script for after it would itself stay until a purge.
+PRERM = """\
 #!/bin/sh
 set -e
-case "$1" in
-    remove|purge) rm -rf /usr/lib/tritalk ;;
-esac
+find /usr/lib/tritalk -name __pycache__ -prune -exec rm -rf {} +
 """
 COPYRIGHT = """\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -141,8 +140,8 @@ def control(package: Path, name: str, depends: list[str]) -> None:
     folder.mkdir(mode=0o755)
     (folder / "control").write_text(text, encoding="utf-8")
     (folder / "md5sums").write_text("".join(sums), encoding="utf-8")
-    (folder / "postrm").write_text(POSTRM)
-    (folder / "postrm").chmod(0o755)
+    (folder / "prerm").write_text(PRERM)
+    (folder / "prerm").chmod(0o755)
 
 
 def _md5(path: Path) -> str:

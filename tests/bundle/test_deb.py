@@ -99,7 +99,7 @@ def test_a_window_opens_from_the_menu(installed: Machine, screen: str) -> None:
     process = installed.start(
         "cd; tritalk open & window=$!\n"
         "for _ in $(seq 600); do sleep 1; kill -0 $window || exit 3\n"
-        "  tritalk server status 2>/dev/null | grep -qi ready && break; done\n"
+        "  tritalk server status 2>/dev/null | head -n 1 | grep -qx ready && break; done\n"
         "sleep 5; touch /tmp/shown; sleep 15; kill $window; wait $window",
         display=screen,
     )
