@@ -79,7 +79,8 @@ def test_the_window_opens_and_serves(machine: Machine, installed: str, screen: s
     process = machine.start(
         f"cd; {installed}/tritalk & window=$!\n"
         f"for _ in $(seq 600); do sleep 1; kill -0 $window || exit 3\n"
-        f"  {installed}/tritalk server status 2>/dev/null | head -n 1 | grep -qx ready && break; done\n"
+        f"  {installed}/tritalk server status 2>/dev/null | head -n 1 | grep -qx ready && break\n"
+        "done\n"
         "sleep 5; touch /tmp/shown; sleep 20; kill $window; wait $window",
         display=screen,
     )
