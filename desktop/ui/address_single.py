@@ -35,7 +35,7 @@ from desktop.ui.words import error_words
 _TYPING_PAUSE_MS = 350
 _WIDTH_MAX = 880
 _COPIED_MS = 3000
-_EXAMPLE = "上海市青浦区华隆路1777号E通世界华新园A座501室"
+_EXAMPLE = "上海市浦东新区世纪大道100号环球金融中心A座28楼2801室"
 
 
 class SingleAddress(QWidget):

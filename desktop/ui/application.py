@@ -270,6 +270,7 @@ class Application(QObject):
     def _tell_removal(self) -> None:
         if self.removal is None:
             return
+        self.language.apply(self.language.choice)  # closing took it away
         box = QMessageBox()
         box.setWindowTitle("Tritalk")
         if not self.removal.failed:
@@ -279,6 +280,7 @@ class Application(QObject):
             lines = (f"{path}: {reason}" for path, reason in self.removal.failed)
             box.setDetailedText("\n".join(lines))
         box.exec()
+        self.language.remove()
 
     @Slot()
     def _open_sample(self) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from desktop import inventory, launchers, paths
@@ -315,7 +315,10 @@ def test_a_wrong_file_is_refused_with_one_sentence(
 
 
 def test_all_data_go_after_the_word_was_typed(
-    qtbot: QtBot, fake: Callable[..., Fake], fresh_home: Path
+    qtbot: QtBot,
+    fake: Callable[..., Fake],
+    fresh_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one = begin(qtbot, fake, "要删除的话")
     one.app.open_settings("data")
@@ -337,6 +340,11 @@ def test_all_data_go_after_the_word_was_typed(
     assert inventory.entries() == []
     assert not (fresh_home / "data").exists()
     assert not (fresh_home / "config").exists()
+    said: list[str] = []
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: said.append(box.text()))
+    one.app.language.choice = "zh"
+    one.app._tell_removal()
+    assert said == ["数据已全部删除。"]
 
 
 # Updates.
