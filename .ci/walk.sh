@@ -11,7 +11,17 @@ cd "$(dirname "$0")/.."
 commit=${1:-HEAD}
 repository=$PWD
 work=$(mktemp -d /tmp/tritalk-walk-XXXXXX)
-trap 'rm -rf "$work"' EXIT
+finish() {
+    local status=$?
+    if [ "$status" != 0 ]; then
+        echo "the walk broke off; the logs it left:"
+        find "$work"/*/root "$work"/*/home -path '*tritalk/log/*' -name '*.log' \
+            -exec tail -n 20 {} + 2>/dev/null
+    fi
+    rm -rf "$work"
+    exit "$status"
+}
+trap finish EXIT
 
 step() {
     printf '\n== %s\n' "$1"
@@ -37,10 +47,11 @@ pip_settings() {
 }
 
 fresh=$work/fresh
-step "a Debian with git, make and Python" bash .ci/machine.sh make "$fresh" \
+machine=$PWD/.ci/machine.sh
+step "a Debian with git, make and Python" "$machine" make "$fresh" \
     git make python3 python3-venv fonts-wqy-microhei
 pip_settings > "$fresh/etc/pip.conf"
-in_fresh() { bash .ci/machine.sh run "$fresh" "${binds[@]}" bash -euc "cd; $1"; }
+in_fresh() { "$machine" run "$fresh" "${binds[@]}" bash -euc "cd; $1"; }
 
 step "git clone" in_fresh \
     "git config --global --add safe.directory '*'
@@ -54,9 +65,9 @@ step "make run" in_fresh "cd tritalk; make run"
 step "make bundle" in_fresh "cd tritalk; make bundle"
 
 bare=$work/bare
-step "a Debian without any of them" bash .ci/machine.sh make "$bare" fonts-wqy-microhei
+step "a Debian without any of them" "$machine" make "$bare" fonts-wqy-microhei
 cp -r "$fresh/root/tritalk/dist/tritalk" "$bare/opt/tritalk"
-in_bare() { bash .ci/machine.sh run "$bare" --user --offline bash -euc "cd; $1"; }
+in_bare() { "$machine" run "$bare" --user --offline bash -euc "cd; $1"; }
 step "no Python, no git, no network" in_bare \
     "! command -v python3 git make; ! getent hosts deb.debian.org; echo none"
 step "the bundle: tritalk chat" in_bare "/opt/tritalk/tritalk chat 今天好累啊"

@@ -80,6 +80,8 @@ def clean_environment() -> None:
     programs, and must not find the bundle's libraries before their own."""
     if not frozen():
         return
+    # A child that is this executable too then sets itself up, and does not rely on this process.
+    os.environ["PYINSTALLER_RESET_ENVIRONMENT"] = "1"
     original = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if original is not None:
         os.environ["LD_LIBRARY_PATH"] = original
