@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -26,6 +27,14 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 KEY = "a-key-of-the-test"
 
 
+def substituted(environment: dict[str, str]) -> dict[str, str]:
+    """Values as compose gives them where nobody has set their variables: ``${NAME:-default}``."""
+    return {
+        name: re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", str(value))
+        for name, value in environment.items()
+    }
+
+
 @pytest.fixture
 def deployed(engine: Engine, image: Image) -> Iterator[tuple[int, int, int, str]]:
     """Ports (HTTP, gRPC, metrics) and id of a container with the compose file's restrictions."""
@@ -37,7 +46,7 @@ def deployed(engine: Engine, image: Image) -> Iterator[tuple[int, int, int, str]
     models = paths.resources_dir() / "models"
     made = engine.api.create_container(
         image.tag,
-        environment={**service["environment"], "TRITALK_KEY": KEY, "TRITALK_INSTANCES": ""},
+        environment={**substituted(service["environment"]), "TRITALK_KEY": KEY},
         ports=[8000, 8001, 8002],
         user="1000:1000",
         host_config=engine.api.create_host_config(
