@@ -132,12 +132,18 @@ def copy_packages(target: Path) -> None:
 
 
 def copy_system_libraries(target: Path) -> None:
-    """What the extension modules of the standard library load that a bare system may lack, such as
-    libffi and libsqlite3; the C library and its like stay the system's own."""
+    """What Python itself and the extension modules of its library load that a bare system may
+    lack, such as libexpat and libsqlite3; the C library and its like stay the system's own."""
     own = re.compile(r"ld-linux|lib(c|m|dl|pthread|rt|util|resolv|nsl|gcc_s|stdc\+\+|crypt)\.so")
     library = target / "lib"
+    places = {
+        target / "bin" / "python3": "$ORIGIN/../lib",
+        library / f"libpython{_VERSION}.so.1.0": "$ORIGIN",
+    }
     for module in (library / f"python{_VERSION}" / "lib-dynload").glob("*.so"):
-        linked = subprocess.run(["ldd", str(module)], capture_output=True, text=True, check=True)
+        places[module] = "$ORIGIN/../.."
+    for program, run_path in places.items():
+        linked = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
         found = re.findall(r"^\s*(\S+) => (/\S+)", linked.stdout, re.MULTILINE)
         loaded = [(name, path) for name, path in found if not own.match(name)]
         for name, path in loaded:
@@ -145,7 +151,7 @@ def copy_system_libraries(target: Path) -> None:
                 shutil.copy2(path, library / name, follow_symlinks=True)
                 patchelf("$ORIGIN", library / name)
         if loaded:
-            patchelf("$ORIGIN/../..", module)
+            patchelf(run_path, program)
 
 
 def strip(target: Path) -> None:
