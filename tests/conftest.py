@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ from desktop.launchers.base import ServerStatus
 from desktop.launchers.lease import SupervisorLease
 from desktop.launchers.stubs import find_stubs, process_start
 from desktop.triton.types import Endpoint
+
+# Started in the background of a shell the tests would ignore Ctrl+C, and so would every program
+# that they start, also those that are to be ended by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `make soak` looks at many more examples than each run of the tests does.
 hypothesis.settings.register_profile("soak", max_examples=5000, deadline=None)

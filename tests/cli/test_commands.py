@@ -121,8 +121,16 @@ def test_an_address_as_json(server: Any) -> None:
     done = tritalk("parse", ADDRESS, "--json")
     assert done.returncode == 0, done.stderr
     (address,) = lines(done.stdout)
-    assert set(address) == {"text", "entities", "division", "candidates"}
+    assert set(address) == {
+        "text",
+        "entities",
+        "division",
+        "candidates",
+        "contacts",
+        "one_line",
+    }
     assert address["text"] == ADDRESS
+    assert address["contacts"] == []
     for entity in address["entities"]:
         assert set(entity) == {"type", "text", "start", "end", "score"}
         assert ADDRESS[entity["start"] : entity["end"]] == entity["text"]
