@@ -154,15 +154,20 @@ class EngineCaller:
 
     def _watch(self) -> None:
         while not self._stopped.wait(_POLL_SECONDS):
-            while self._spent and self._spent[0][0] < time.monotonic() - _KEEP_SECONDS:
-                self._spent.popleft()
-            with self._lock:
-                watched = list(self._watched.items())
-            for index, client in watched:
-                if client.is_cancelled():
-                    with self._lock:
-                        if self._watched.get(index) is client:
-                            self._flags.cancel(index)
+            self._look()
+
+    def _look(self) -> None:
+        # A function of its own: a client that a waiting loop still held in a variable would keep
+        # its request, and with it this model, from being unloaded.
+        while self._spent and self._spent[0][0] < time.monotonic() - _KEEP_SECONDS:
+            self._spent.popleft()
+        with self._lock:
+            watched = list(self._watched.items())
+        for index, client in watched:
+            if client.is_cancelled():
+                with self._lock:
+                    if self._watched.get(index) is client:
+                        self._flags.cancel(index)
 
 
 def _steps(response: Any) -> Iterator[Step]:

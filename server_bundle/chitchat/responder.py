@@ -136,14 +136,18 @@ class Responder:
                 sink.flush()
             except Exception as error:  # the client may be gone; the others are not
                 pb_utils.Logger.log_warn(f"a response could not be sent: {error}")
+            del sink  # while this waits it must not keep a request, and so the model, alive
 
     def _poll(self) -> None:
         while not self._stopped.wait(self._poll_seconds):
-            with self._lock:
-                sinks = list(self._open)
-            for sink in sinks:
-                try:
-                    sink.poll()
-                except Exception as error:
-                    self.forget(sink)
-                    pb_utils.Logger.log_warn(f"asking for cancellation failed: {error}")
+            self._poll_all()
+
+    def _poll_all(self) -> None:  # apart from the loop, whose variables would keep the last sink
+        with self._lock:
+            sinks = list(self._open)
+        for sink in sinks:
+            try:
+                sink.poll()
+            except Exception as error:
+                self.forget(sink)
+                pb_utils.Logger.log_warn(f"asking for cancellation failed: {error}")

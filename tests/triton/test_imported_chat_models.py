@@ -15,7 +15,7 @@ from desktop.models import ModelError, chat
 from desktop.triton.client import TritonClient
 from desktop.triton.control import ModelControl
 from desktop.triton.models import chat_models, stream_model
-from desktop.triton.types import Finished, InvalidInput, Sampling, Token, TritalkError
+from desktop.triton.types import Finished, InvalidInput, Sampling, ServerUnavailable, Token
 from server_bundle.chitchat.importing.__main__ import run
 from tests.support.chat_models import byte_level_tokenizer, causal, chitchat
 
@@ -113,7 +113,7 @@ def test_history_system_message_and_stop_strings(client: TritonClient) -> None:
     assert reply(client, "Hi", history=long)[1].dropped_turns > 0
 
 
-def test_cancelling_ends_the_computation(models: Any, client: TritonClient) -> None:
+def cancel_a_reply(client: TritonClient) -> None:
     stream = client.chat("Hi", (), Sampling(max_tokens=200, min_tokens=200), stream_model(QWEN))
     events = []
     for event in stream:
@@ -121,6 +121,10 @@ def test_cancelling_ends_the_computation(models: Any, client: TritonClient) -> N
         stream.cancel()
     assert isinstance(events[-1], Finished)
     assert events[-1].finish_reason == "cancelled"
+
+
+def test_cancelling_ends_the_computation(models: Any, client: TritonClient) -> None:
+    cancel_a_reply(client)
     assert reply(client, "Hi")[1].finish_reason in ("stop", "length")
 
 
@@ -134,17 +138,16 @@ def test_unused_models_free_their_memory_and_come_back(models: Any, client: Trit
     if QWEN not in chat.served():  # a first try of this test broke off
         chat.use(QWEN)
     assert models.stub_pids(QWEN)
+    cancel_a_reply(client)  # a model whose last reply was cancelled could once not be unloaded
     assert chat.unuse(QWEN) == f"{QWEN} is not served any more"
     wait_for(lambda: not models.stub_pids(QWEN) and not models.stub_pids(stream_model(QWEN)))
-    with pytest.raises(TritalkError):
+    with pytest.raises(ServerUnavailable):
         reply(client, "Hi")
     wait_for(lambda: models.status().models.get(QWEN, "").startswith("UNAVAILABLE"))
-    # Nobody wants it, so nothing is missing.
-    wait_for(lambda: models.status().state is ServerState.READY)
+    assert models.status().state is ServerState.READY  # nobody wants it, so nothing is missing
     reply(client, "你好呀", model=stream_model(CDIAL))
     assert chat.use(QWEN) == f"{QWEN} is served now"
-    wait_for(lambda: models.status().models.get(stream_model(QWEN)) == "READY")
-    assert reply(client, "Hi")[1].tokens > 0
+    assert reply(client, "Hi")[1].reply
 
 
 def test_a_wrong_edit_of_prompt_toml_is_told(models: Any, client: TritonClient) -> None:
