@@ -18,6 +18,7 @@ from typing import Any
 
 from desktop import paths
 from desktop.launchers.base import LaunchError
+from server_bundle.chitchat.precisions import PRECISIONS
 
 _FILE = "settings.json"
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -26,7 +27,7 @@ _CHOICES = {
     "launcher": ("auto", "docker", "embedded", "remote"),
     "device": ("auto", "gpu", "cpu"),
     "listen": ("unix", "tcp"),
-    "precision": ("auto", "float32", "bfloat16", "float16", "int8"),
+    "precision": PRECISIONS,
 }
 
 

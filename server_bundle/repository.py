@@ -17,6 +17,8 @@ from server_bundle.chitchat.prompt_file import served_limits
 
 SOURCE = Path(__file__).resolve().parent / "model_repository"
 
+#: What a chat model may be called.
+CHAT_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
 # A model that calls another through BLS names it in a parameter of its config.
 _PARAMETER_VALUE = re.compile(r'string_value:\s*"([^"]+)"')
 _KINDS = {"cpu": "KIND_CPU", "gpu": "KIND_GPU"}
@@ -34,6 +36,11 @@ class Rendered:
     levels: list[list[str]] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
     optional: set[str] = field(default_factory=set)
+
+
+def is_own_name(name: str) -> bool:
+    """Whether a name is one of the server's own models, or would be of another's pair."""
+    return name in {path.name for path in SOURCE.iterdir()} or name.endswith(("_stream", "_bls"))
 
 
 @dataclass(frozen=True)

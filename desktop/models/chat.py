@@ -23,9 +23,8 @@ from desktop.models import Installed, ModelError, Progress, Report, serving, wor
 from desktop.models.worker import Cancel
 from desktop.triton.models import DEFAULT
 from desktop.triton.types import InvalidInput
-from server_bundle.repository import SOURCE, ChatModels
+from server_bundle.repository import CHAT_NAME, ChatModels, is_own_name
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _ABOUT = "import.json"
 _SERVED = "served.json"
@@ -102,13 +101,12 @@ def suggested_name(source: str) -> str:
 
 def check_name(name: str) -> str:
     """``name`` where a new model may be called that. Raises :class:`InvalidInput`."""
-    if not _NAME.fullmatch(name):
+    if not CHAT_NAME.fullmatch(name):
         raise InvalidInput(
             f"a model's name is made of 1 to 64 small letters, digits, dots and hyphens, "
             f"not {name!r}"
         )
-    taken = {path.name for path in SOURCE.iterdir()}
-    if name in taken or name.endswith(("_stream", "_bls")):
+    if is_own_name(name):
         raise InvalidInput(f"{name!r} is taken by the server itself; give it another name")
     if (folder() / name).exists():
         raise InvalidInput(
@@ -185,7 +183,7 @@ def _folders() -> dict[str, Path]:
     return {
         path.name: path
         for path in entries
-        if path.is_dir() and _NAME.fullmatch(path.name) and (path / "config.json").exists()
+        if path.is_dir() and CHAT_NAME.fullmatch(path.name) and (path / "config.json").exists()
     }
 
 

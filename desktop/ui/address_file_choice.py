@@ -3,7 +3,7 @@ rows."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,13 +23,14 @@ from desktop.ui.address_file_words import encoding_words, rows_words, size_words
 from desktop.ui.controls import label, primary_button
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.status_bar import ElidedLabel
+from desktop.ui.table_model import TableModel
 from desktop.ui.transcript import AnyIndex
 
 _ROW_HEIGHT = 32
 _WIDEST = 320
 
 
-class PreviewModel(QAbstractTableModel):
+class PreviewModel(TableModel):
     """The first rows, the chosen column in bold."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -55,14 +56,8 @@ class PreviewModel(QAbstractTableModel):
     def columnCount(self, parent: AnyIndex | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._columns)
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return self._columns[section] if role == Qt.ItemDataRole.DisplayRole else None
+    def headings(self) -> list[str]:
+        return self._columns
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> str | QFont | None:
         chosen = index.column() == self.chosen

@@ -6,11 +6,12 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from desktop.addresses.marks import LOW, Mark
 from desktop.addresses.workfile import Counts, Line, WorkFile
 from desktop.ui.phrases import sentence
+from desktop.ui.table_model import TableModel
 from desktop.ui.tasks import Background, Task
 from desktop.ui.transcript import AnyIndex
 
@@ -21,7 +22,7 @@ _PAGE = 100
 _PAGES = 24
 
 
-class ResultModel(QAbstractTableModel):
+class ResultModel(TableModel):
     """Cells whose page is on its way are empty; ``dataChanged`` tells when they have come."""
 
     #: How many rows there are of each kind: :class:`Counts`.
@@ -231,15 +232,7 @@ class ResultModel(QAbstractTableModel):
     def columnCount(self, parent: AnyIndex | None = None) -> int:
         return len(COLUMNS)
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
+    def headings(self) -> tuple[str, ...]:
         return (
             self.tr("Row"),
             self.tr("Address"),
@@ -247,7 +240,7 @@ class ResultModel(QAbstractTableModel):
             self.tr("Code"),
             self.tr("Confidence"),
             self.tr("Note"),
-        )[section]
+        )
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role not in (

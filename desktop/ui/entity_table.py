@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from desktop.triton.types import Entity
 from desktop.ui import theme
+from desktop.ui.table_model import TableModel
 from desktop.ui.transcript import AnyIndex
 from desktop.ui.words import entity_name
 
@@ -25,7 +26,7 @@ ROW_HEIGHT = 32
 _ENTITY_ROLE = Qt.ItemDataRole.UserRole + 1
 
 
-class EntityModel(QAbstractTableModel):
+class EntityModel(TableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._entities: tuple[Entity, ...] = ()
@@ -41,16 +42,8 @@ class EntityModel(QAbstractTableModel):
     def columnCount(self, parent: AnyIndex | None = None) -> int:
         return 4
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        return (self.tr("Type"), self.tr("Text"), self.tr("Span"), self.tr("Score"))[section]
+    def headings(self) -> tuple[str, ...]:
+        return (self.tr("Type"), self.tr("Text"), self.tr("Span"), self.tr("Score"))
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         entity = self._entities[index.row()]

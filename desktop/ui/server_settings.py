@@ -27,6 +27,7 @@ from desktop.ui.controls import frame, label, primary_button
 from desktop.ui.phrases import sentence
 from desktop.ui.server_fields import Field, Flag, Numbers, Options, Secret, Text
 from desktop.ui.session import ServerSession
+from server_bundle.chitchat.precisions import PRECISIONS
 
 #: The models whose number of instances may be chosen.
 MODELS = (
@@ -36,7 +37,6 @@ MODELS = (
     "multitask_model",
     "address_parser",
 )
-PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
 _MEMORY = re.compile(r"\d+(\.\d+)?\s*([kmgt]?b?)", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z0-9-]+")
 

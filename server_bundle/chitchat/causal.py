@@ -22,7 +22,7 @@ from transformers.cache_utils import Cache
 
 from server_bundle.chitchat.folder import CheckpointError, context_length, read_json
 from server_bundle.chitchat.network import KVCache, NetworkConfig
-from server_bundle.chitchat.precision import fast_bfloat16
+from server_bundle.chitchat.precision import SMALL, fast_bfloat16
 
 _ATTENTION = "tritalk_slots"
 # Where the rows of a step are attended to one by one; elsewhere all at once, under a mask.
@@ -175,9 +175,6 @@ class CausalNetwork:
         CheckpointError: the model keeps something other than keys and values.
     """
 
-    #: Its steps cannot be recorded once and replayed.
-    capturable = False
-
     def __init__(self, model: Any, context: int, stops: Sequence[int]) -> None:
         self.model = model
         self.wte: nn.Embedding = model.get_input_embeddings()
@@ -186,7 +183,7 @@ class CausalNetwork:
         self._cache_name = "cache" if "cache" in names else "past_key_values"
         self._more: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in names else {}
         self._stops = list(stops)
-        self.parameters = sum(p.numel() for p in model.parameters())
+        self.size = sum(p.numel() for p in model.parameters())
         heads, width, layers, size = self._probe()
         if max(self._stops) >= size:
             raise CheckpointError(f"a stop id is {max(self._stops)}, but there are {size} ids")
@@ -279,7 +276,7 @@ def choose_dtype(requested: str, device: str, parameters: int, memory: int) -> t
         return cast(torch.dtype, getattr(torch, requested))
     if device != "cpu":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
-    if fast_bfloat16() and parameters >= 20_000_000:
+    if fast_bfloat16() and parameters >= SMALL:
         return torch.bfloat16
     return torch.float32 if 4 * parameters <= memory / 2 else torch.bfloat16
 

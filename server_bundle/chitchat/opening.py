@@ -6,12 +6,10 @@ runs on transformers and brings a chat template. ``prompt.toml`` says which.
 
 from __future__ import annotations
 
-import dataclasses
-import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from server_bundle.chitchat import prompt_file
 from server_bundle.chitchat.detokenise import Pieces
@@ -20,10 +18,6 @@ from server_bundle.chitchat.prompt import Prompt, PromptLayout
 
 if TYPE_CHECKING:
     from server_bundle.chitchat.network import ChitchatNetwork
-    from server_bundle.chitchat.settings import EngineSettings
-
-# Below this many parameters a matrix product is too small for a second thread to pay.
-_SMALL = 20_000_000
 
 
 class Layout(Protocol):
@@ -97,18 +91,6 @@ def open_network(folder: Path, layout: Layout, wanted: str, gpu: int | None) -> 
     chosen = precision.choose(wanted, network, "cpu" if gpu is None else "cuda")
     network = precision.apply(network, chosen)
     return network if gpu is None else network.to(f"cuda:{gpu}")
-
-
-def choose_settings(network: ChitchatNetwork, parameters: Mapping[str, Any]) -> EngineSettings:
-    """As :meth:`EngineSettings.choose`, with the threads that a model of transformers wants: its
-    cache alone does not tell its size."""
-    from server_bundle.chitchat.settings import EngineSettings
-
-    settings = EngineSettings.choose(network.config, parameters)
-    size = network.parameters
-    if isinstance(size, int) and "threads" not in parameters and size >= _SMALL:
-        return dataclasses.replace(settings, threads=len(os.sched_getaffinity(0)))
-    return settings
 
 
 def _missing(error: ModuleNotFoundError) -> CheckpointError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -63,6 +63,8 @@ _BOUNDS: dict[str, tuple[type, float, float | None, bool]] = {
     "logprobs": (int, 0, 20, True),
 }
 NAMES = (*_BOUNDS, "stop")
+#: Those that a checkpoint may have defaults of.
+CHECKPOINT_NAMES = tuple(name for name in _BOUNDS if name not in ("seed", "logprobs"))
 _STOP_STRINGS = 16
 _STOP_LENGTH = 64
 
@@ -200,19 +202,18 @@ def parse_json(text: str, name: str = "sampling_parameters") -> dict[str, Any]:
     return values
 
 
-def from_generation_config(
-    config: Mapping[str, Any], base: SamplingParameters
-) -> SamplingParameters:
-    """Defaults that a checkpoint's ``generation_config.json`` asks for; the rest from ``base``."""
-    names = {field.name for field in fields(SamplingParameters)} - {
-        "cancel_key",
-        "seed",
-        "logprobs",
-        "stop",
-    }
-    chosen = {k: v for k, v in config.items() if k in names and v is not None}
+def generation_values(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What of ``generation_config.json`` we know, under our names, unchecked."""
+    chosen = {name: config[name] for name in CHECKPOINT_NAMES if config.get(name) is not None}
     if config.get("max_new_tokens") is not None:
         chosen["max_tokens"] = config["max_new_tokens"]
     if config.get("do_sample") is False:
         chosen["temperature"] = 0.0
-    return replace(base, **chosen)
+    return chosen
+
+
+def from_generation_config(
+    config: Mapping[str, Any], base: SamplingParameters
+) -> SamplingParameters:
+    """Defaults that a checkpoint's ``generation_config.json`` asks for; the rest from ``base``."""
+    return replace(base, **generation_values(config))

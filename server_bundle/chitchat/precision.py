@@ -17,11 +17,11 @@ import torch
 from torch import Tensor, nn
 
 from server_bundle.chitchat.network import Block, ChitchatNetwork
+from server_bundle.chitchat.precisions import PRECISIONS
 
-PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
 _MATRICES = ("qkv", "attn_out", "mlp_in", "mlp_out")
 # Below this many weights a step's time is overhead, not reading, and exactness is free.
-_SMALL = 20_000_000
+SMALL = 20_000_000
 
 
 class Int8Linear(nn.Module):
@@ -54,7 +54,7 @@ def choose(requested: str, network: ChitchatNetwork, device: str) -> str:
     """What ``auto`` means for this network on this machine; any other request as it is.
 
     Args:
-        requested: one of :data:`PRECISIONS`.
+        requested: one of ``PRECISIONS``.
         device: ``cpu`` or ``cuda``.
 
     Raises:
@@ -66,7 +66,7 @@ def choose(requested: str, network: ChitchatNetwork, device: str) -> str:
         if device != "cpu":
             return "float16"
         weights = sum(p.numel() for p in network.parameters())
-        return "bfloat16" if weights >= _SMALL and fast_bfloat16() else "float32"
+        return "bfloat16" if weights >= SMALL and fast_bfloat16() else "float32"
     if requested == "int8" and device != "cpu":
         raise ValueError("precision int8 is for CPUs; on a GPU choose float16 or bfloat16")
     if requested == "float16" and device == "cpu":

@@ -21,6 +21,7 @@ from server_bundle.chitchat.folder import (
     vocabulary_size,
 )
 from server_bundle.chitchat.parameters import (
+    CHECKPOINT_NAMES,
     InvalidParameter,
     SamplingParameters,
     from_generation_config,
@@ -30,15 +31,7 @@ from server_bundle.chitchat.parameters import (
 NAME = "prompt.toml"
 LAYOUTS = ("speakers", "separator", "template")
 SPECIALS = ("start", "end", "pad", "unknown")
-SAMPLING = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "max_tokens",
-    "min_tokens",
-    "repetition_penalty",
-    "no_repeat_ngram_size",
-)
+SAMPLING = CHECKPOINT_NAMES
 
 
 @dataclass(frozen=True)

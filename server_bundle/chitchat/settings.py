@@ -24,11 +24,14 @@ class EngineSettings:
     threads: int
 
     @classmethod
-    def choose(cls, network: NetworkConfig, parameters: Mapping[str, Any]) -> EngineSettings:
+    def choose(
+        cls, network: NetworkConfig, parameters: Mapping[str, Any], size: int | None = None
+    ) -> EngineSettings:
         """Defaults by size, overridden by ``slots``, ``queue_limit`` and ``threads`` in the config.
 
         Args:
             parameters: the ``parameters`` of a model configuration, name → ``{"string_value": …}``.
+            size: how many weights there are, where ``network`` does not tell.
         """
 
         def given(name: str, default: int) -> int:
@@ -37,7 +40,7 @@ class EngineSettings:
 
         slot_bytes = 2 * network.n_layer * network.n_positions * network.n_embd * 4
         slots = min(64, max(4, _CACHE_BYTES // slot_bytes))
-        weights = network.vocab_size * network.n_embd + network.n_layer * (
+        weights = size or network.vocab_size * network.n_embd + network.n_layer * (
             4 * network.n_embd**2 + 2 * network.n_embd * network.n_inner
         )
         cores = len(os.sched_getaffinity(0))

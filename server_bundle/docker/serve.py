@@ -17,23 +17,17 @@ on the ports 8000 (HTTP), 8001 (gRPC) and 8002 (metrics). The environment:
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from server_bundle import flags, repository
+from server_bundle.chitchat.precisions import FOR_DEVICE
 
 _BINARY = "/opt/tritonserver/bin/tritonserver"
 _BACKENDS = "/opt/tritonserver/backends"
 # How long requests may go on after SIGTERM; a pod's grace period is 30 seconds.
 _EXIT_TIMEOUT = 20
-# Without torch, which takes seconds to import, server_bundle.chitchat.precision cannot be asked.
-_PRECISIONS = {
-    "cpu": ("auto", "float32", "bfloat16", "int8"),
-    "gpu": ("auto", "float32", "bfloat16", "float16"),
-}
-_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
 
 
 class BadEnvironment(Exception):
@@ -67,8 +61,8 @@ def instances(environment: Mapping[str, str]) -> dict[str, int]:
 def precision(environment: Mapping[str, str], device: str) -> str:
     """What chat engines compute in. Raises :class:`BadEnvironment`."""
     chosen = environment.get("TRITALK_PRECISION") or "auto"
-    if chosen not in _PRECISIONS[device]:
-        known = ", ".join(_PRECISIONS[device])
+    if chosen not in FOR_DEVICE[device]:
+        known = ", ".join(FOR_DEVICE[device])
         raise BadEnvironment(f"TRITALK_PRECISION is one of {known} (on {device}), not {chosen!r}.")
     return chosen
 
@@ -77,10 +71,9 @@ def chat_models(folder: Path) -> repository.ChatModels:
     """The chat models in ``folder``, which need not exist, by the names of their folders. Raises
     :class:`BadEnvironment` for a name that no model may have."""
     found = {}
-    own = {path.name for path in repository.SOURCE.iterdir()}
     for path in sorted(folder.glob("*/config.json")):
         name = path.parent.name
-        if not _NAME.fullmatch(name) or name in own or name.endswith(("_stream", "_bls")):
+        if not repository.CHAT_NAME.fullmatch(name) or repository.is_own_name(name):
             raise BadEnvironment(
                 f"No chat model can be called {name!r}: small letters, digits, dots and hyphens, "
                 "and no name of the server's own; rename its folder."

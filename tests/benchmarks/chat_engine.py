@@ -33,6 +33,7 @@ from server_bundle.chitchat.prompt import PromptLayout
 from server_bundle.chitchat.settings import EngineSettings
 from tests.benchmarks.chat_ways import models, ways
 from tests.support.chat import MODEL
+from tests.support.processes import memory_of
 
 OUTPUT = Path(__file__).resolve().parents[1] / "artifacts" / "benchmarks"
 SEED, GENERATE, BARE, OURS = (
@@ -76,14 +77,6 @@ def served(folder: Path, kind: str, threads: int) -> Iterator[tuple[TritonClient
                 yield client, endpoint, lease.status().pid
         finally:
             lease.close()
-
-
-def memory_of(pid: int) -> float:
-    """MiB that a process holds, shared pages counted in parts."""
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 def measure(name: str, folder: Path, kind: str, levels: list[int], rounds: int) -> list[Line]:

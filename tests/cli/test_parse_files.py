@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -137,11 +139,10 @@ def test_what_cannot_work_is_said_before_a_server_is_needed(
     assert beside(tmp_path) == {"in.csv"}
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_was_ended_goes_on(server: Any, tmp_path: Path, how: signal.Signals) -> None:
-    number = 1500
-    source = write_csv(tmp_path / "in.csv", rows(number))
-    output, journal = tmp_path / "out.csv", tmp_path / ".out.csv.journal"
+@contextmanager
+def begun(source: Path, output: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run that has answered 200 rows and goes on."""
+    journal = output.with_name(f".{output.name}.journal")
     command = [*TRITALK, "parse", str(source), "--output", str(output)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         end = time.monotonic() + 60
@@ -149,6 +150,15 @@ def test_a_run_that_was_ended_goes_on(server: Any, tmp_path: Path, how: signal.S
             assert process.poll() is None
             assert time.monotonic() < end
             time.sleep(0.01)
+        yield process
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_ended_goes_on(server: Any, tmp_path: Path, how: signal.Signals) -> None:
+    number = 1500
+    source = write_csv(tmp_path / "in.csv", rows(number))
+    output, journal = tmp_path / "out.csv", tmp_path / ".out.csv.journal"
+    with begun(source, output) as process:
         process.send_signal(how)
         _, notes = process.communicate(timeout=30)
         assert process.returncode == (-how if how == signal.SIGKILL else 130)
@@ -158,7 +168,7 @@ def test_a_run_that_was_ended_goes_on(server: Any, tmp_path: Path, how: signal.S
     kept = journal.read_bytes()
     before = kept.count(b"\n") - 1
     assert 199 <= before < number
-    done = tritalk(*command[len(TRITALK) :])
+    done = tritalk("parse", str(source), "--output", str(output))
     assert done.returncode == 0, done.stderr
     out = read_csv(output)
     assert [[row[name] for name in HEADER] for row in out] == rows(number)
@@ -192,14 +202,8 @@ def test_a_finished_part_is_not_asked_for_again(server: Any, tmp_path: Path) -> 
 def test_a_killed_address_model_costs_no_row(server: Any, tmp_path: Path) -> None:
     number = 1200
     source = write_csv(tmp_path / "in.csv", rows(number))
-    output, journal = tmp_path / "out.csv", tmp_path / ".out.csv.journal"
-    command = [*TRITALK, "parse", str(source), "--output", str(output)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        end = time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 200:
-            assert process.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.01)
+    output = tmp_path / "out.csv"
+    with begun(source, output) as process:
         for pid in server.stub_pids("address_parser"):
             os.kill(pid, signal.SIGKILL)
         _, notes = process.communicate(timeout=200)

@@ -26,6 +26,7 @@ from desktop.launchers import acquire, guardian
 from desktop.launchers.stubs import find_stubs
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Finished, Sampling, ServerUnavailable
+from tests.support.processes import memory_of
 
 CHATS, FILES, ROWS = 64, 8, 2000
 #: What may be added between the first quarter and the end: allocators settle slowly.
@@ -122,17 +123,6 @@ class Soak:
             self._count(files=int(done == ROWS))
 
 
-def resident(pid: int) -> float:
-    """MiB of a process's own and shared pages in memory."""
-    try:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-    except OSError:
-        pass
-    return 0.0
-
-
 def shared(launch_id: str) -> float:
     """MiB of the shared memory of one launch that is in use."""
     regions = guardian.SHARED_MEMORY.glob(f"{guardian.shm_prefix(launch_id)}*")
@@ -171,8 +161,8 @@ def main() -> int:
             while time.monotonic() < started + minutes * 60 and not figures.errors:
                 time.sleep(5)
                 pids = [pid, *find_stubs(pid)]
-                figures.server_mib.append(round(sum(map(resident, pids)), 1))
-                figures.client_mib.append(round(resident(os.getpid()), 1))
+                figures.server_mib.append(round(sum(map(memory_of, pids)), 1))
+                figures.client_mib.append(round(memory_of(os.getpid()), 1))
                 figures.shared_mib.append(round(shared(launch_id), 1))
                 print(
                     f"{(time.monotonic() - started) / 60:5.1f} min  {figures.replies} replies, "

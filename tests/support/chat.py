@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,18 +105,9 @@ def timed_reply(client: TritonClient, text: str, sampling: Sampling) -> Timed:
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run calls at once, each in a thread; their results in order."""
-    results: list[Any] = [None] * len(calls)
-
-    def run(i: int) -> None:
-        results[i] = calls[i]()
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=120)
-    return results
+    """Run calls at once, each in a thread; their results in order. Raises what a call raises."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [each.result() for each in [pool.submit(call) for call in calls]]
 
 
 def http_connection(endpoint: Endpoint) -> UnixConnection:

@@ -249,8 +249,9 @@ def test_one_click_applies(
     qtbot.waitUntil(lambda: not form.restart_bar.isVisible())
     qtbot.waitUntil(lambda: session.status == READY)
     assert stops == ["it is restarted"]
-    assert session.started_with is not None
-    assert session.started_with.docker.memory == "6g"
+    # With what the environment says besides.
+    assert session.started_with == settings.load()
+    assert settings.load().docker.memory == "6g"
     # What the running kind of server does not use needs no restart.
     settings.save(Settings(docker=DockerSettings(memory="6g"), remote=RemoteSettings("grpc://a:1")))
     form.reload()

@@ -17,7 +17,12 @@ from server_bundle.chitchat.folder import CheckpointError, context_length
 from server_bundle.chitchat.importing import source
 from server_bundle.chitchat.importing.source import Say
 from server_bundle.chitchat.network import KVCache
-from server_bundle.chitchat.parameters import InvalidParameter, SamplingParameters, parse
+from server_bundle.chitchat.parameters import (
+    InvalidParameter,
+    SamplingParameters,
+    generation_values,
+    parse,
+)
 from server_bundle.chitchat.prompt import PromptLayout, read_vocabulary, special_ids
 from server_bundle.chitchat.prompt_file import PromptFile
 
@@ -156,13 +161,8 @@ def told_sampling(folder: Path, vocabulary: int, context: int) -> dict[str, floa
         return {}
     if not isinstance(data, dict):
         return {}
-    found = {name: data[name] for name in prompt_file.SAMPLING if data.get(name) is not None}
-    if data.get("max_new_tokens"):
-        found["max_tokens"] = data["max_new_tokens"]
-    if data.get("do_sample") is False:
-        found["temperature"] = 0
     kept: dict[str, float | int] = {}
-    for name, value in found.items():
+    for name, value in generation_values(data).items():
         try:
             checked = parse(
                 {name: value}, SamplingParameters(), vocab_size=vocabulary, context=context

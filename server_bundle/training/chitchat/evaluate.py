@@ -65,10 +65,7 @@ def perplexity(
             part = to_rows(batch, rows)
             loss += window_loss(
                 network,
-                torch.from_numpy(part.ids),
-                None if part.types is None else torch.from_numpy(part.types),
-                torch.from_numpy(part.targets),
-                torch.from_numpy(part.weights),
+                *part.tensors(),
                 pad_row=rows.pad_row,
                 pad_shift=rows.pad_shift,
                 bf16=bf16,

@@ -66,10 +66,7 @@ class Shared:
         for batch in task.batches:
             part = window_loss(
                 self.network,
-                torch.from_numpy(batch.ids),
-                None if batch.types is None else torch.from_numpy(batch.types),
-                torch.from_numpy(batch.targets),
-                torch.from_numpy(batch.weights),
+                *batch.tensors(),
                 pad_row=self.pad_row,
                 pad_shift=self.pad_shift,
                 dropout=self.dropout,

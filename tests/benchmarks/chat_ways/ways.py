@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 import tritonclient.grpc as grpcclient
@@ -23,7 +22,7 @@ from server_bundle.chitchat.network import KVCache
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.prompt import Prompt, PromptLayout
 from server_bundle.chitchat.sampling import RowState, sample
-from tests.support.chat import rectangle, timed_reply
+from tests.support.chat import rectangle, timed_reply, together
 
 TOKENS = 64
 #: 38 characters: with [CLS] and two speakers a history of about 40 tokens.
@@ -49,14 +48,7 @@ class Run:
         return sum(map(len, self.times)) / self.seconds
 
 
-T = TypeVar("T")
 Way = Callable[[int], Run]
-
-
-def _at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """Results in order; raises what the first of them raises."""
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return [each.result() for each in [pool.submit(call) for call in calls]]
 
 
 def bare_loop(folder: Path, kind: str, layout: PromptLayout, prompt: Prompt) -> Way:
@@ -140,7 +132,7 @@ def through_triton(client: TritonClient) -> Way:
     def run(batch: int) -> Run:
         started = time.monotonic()
         sampling = [Sampling(**_SAMPLING, seed=i, no_repeat_ngram_size=0) for i in range(batch)]
-        replies = _at_once([partial(timed_reply, client, TEXT, s) for s in sampling])
+        replies = together([partial(timed_reply, client, TEXT, s) for s in sampling])
         seconds = time.monotonic() - started
         for reply in replies:
             if reply.error is not None:
@@ -164,7 +156,7 @@ def seed_loop(endpoint: Endpoint, prompt: Prompt) -> Way:
 
     def run(batch: int) -> Run:
         started = time.monotonic()
-        ends = _at_once([reply] * batch)
+        ends = together([reply] * batch)
         return Run([[end - started] * TOKENS for end in ends], max(ends) - started)
 
     return run

@@ -9,7 +9,7 @@ from server_bundle.chitchat import prefix, triton_io
 from server_bundle.chitchat.cancel import CancelReader, InvalidCancelKey
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
 from server_bundle.chitchat.metrics import EngineMetrics
-from server_bundle.chitchat.opening import choose_settings, open_layout, open_network
+from server_bundle.chitchat.opening import open_layout, open_network
 from server_bundle.chitchat.parameters import (
     InvalidParameter,
     SamplingParameters,
@@ -17,6 +17,7 @@ from server_bundle.chitchat.parameters import (
     without_stop,
 )
 from server_bundle.chitchat.responder import Responder
+from server_bundle.chitchat.settings import EngineSettings
 
 
 class TritonPythonModel:
@@ -29,7 +30,8 @@ class TritonPythonModel:
         wanted = triton_io.parameter(config, "precision", "auto")
         gpu = int(args["model_instance_device_id"]) if on_gpu else None
         network = open_network(folder, self.layout, wanted, gpu)
-        settings = choose_settings(network, config.get("parameters", {}))
+        size = getattr(network, "size", None)  # a model of transformers; ours tells by its config
+        settings = EngineSettings.choose(network.config, config.get("parameters", {}), size)
         torch.set_num_threads(settings.threads)
         self.responder = Responder()
         self.engine = Engine(
