@@ -9,7 +9,7 @@ from desktop.triton.reasons import plain
 FULL = (
     "load failed for model 'mine': version 1 is at UNAVAILABLE state: Internal: CheckpointError: "
     "/data/mine/prompt.toml: context must be a whole number from 32 to 64, not 9999\n\nAt:\n"
-    "  /work/server_bundle/chitchat/prompt_file.py(145): _whole\n"
+    "  /opt/tritalk/server_bundle/chitchat/prompt_file.py(145): _whole\n"
     "  /models/mine/1/model.py(27): initialize\n;"
 )
 SENTENCE = "/data/mine/prompt.toml: context must be a whole number from 32 to 64, not 9999"
