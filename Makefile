@@ -4,7 +4,7 @@ export PYTHON
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help run setup setup-test test lint unit format screenshots benchmarks soak audit clean
+.PHONY: help run setup setup-test test lint unit format screenshots benchmarks soak audit clean coverage
 .PHONY: setup-bundle bundle deb wheel test-bundle
 .DEFAULT_GOAL := help
 
@@ -25,6 +25,10 @@ test: setup-test lint ## set up, check style, types and layers, run all tests
 
 unit: setup-test ## the tests that need neither Triton nor a window
 	$(BIN)/python -m pytest -m "not triton and not ui and not docker and not slow and not bundle" $(ARGS)
+
+coverage: setup-test ## which lines the quick tests and those of the window run; HTML in tests/artifacts/coverage
+	$(BIN)/python -m pytest -m "not docker and not slow and not bundle" --cov=desktop --cov=server_bundle \
+		--cov-report=term:skip-covered --cov-report=html:tests/artifacts/coverage $(ARGS)
 
 lint: setup-test ## style, types and layers
 	$(BIN)/ruff check .

@@ -15,9 +15,11 @@ from pathlib import Path
 from desktop import paths
 from desktop.launchers import supervised
 from desktop.launchers.base import LaunchError
+from desktop.models import chat
 from desktop.settings import Settings
 from desktop.triton.models import DEFAULT
 from desktop.triton.types import ServerUnavailable
+from server_bundle.memory import available
 
 _MIB = 2**20
 # Measured on Linux x86_64 with torch 2.13 on the CPU: the private memory of a stub that has loaded
@@ -36,37 +38,6 @@ _LONGEST_HEADER = 100 * _MIB
 
 class MemoryShort(ServerUnavailable):
     """Models will probably not fit: one sentence that says how much is missing."""
-
-
-def available(root: Path = Path("/")) -> int | None:
-    """Bytes that can be had without swapping, within a container's limit too; None where this
-    system does not tell. ``root``: below which ``proc`` and ``sys`` are."""
-    found = []
-    try:
-        for line in (root / "proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                found.append(int(line.split()[1]) * 1024)
-    except (OSError, ValueError, IndexError):
-        pass
-    for folder, limit, used in (
-        (root / "sys/fs/cgroup", "memory.max", "memory.current"),
-        (root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
-        try:
-            most = int((folder / limit).read_text())
-            found.append(max(0, most - int((folder / used).read_text()) + _reclaimable(folder)))
-        except (OSError, ValueError):  # no such group, or "max": no limit
-            continue
-    return min(found) if found else None
-
-
-def _reclaimable(group: Path) -> int:
-    """Pages of files, which the kernel gives back before anything else."""
-    for line in (group / "memory.stat").read_text().splitlines():
-        name, _, value = line.partition(" ")
-        if name in ("inactive_file", "total_inactive_file"):
-            return int(value)
-    return 0
 
 
 def weights(folder: Path) -> tuple[int, int]:
@@ -159,7 +130,8 @@ def check_launch(settings: Settings | None) -> None:
     if running is not None:
         running.close()
         return
-    check(launch_need(precision=getattr(wanted, "precision", "auto")))
+    own = [chat.folder() / name for name in chat.served()]
+    check(launch_need(own, getattr(wanted, "precision", "auto")))
 
 
 def check_load(model: str) -> None:

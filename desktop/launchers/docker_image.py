@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import io
 import re
+import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -105,8 +106,11 @@ def bundle_files() -> Iterator[tuple[str, Path]]:
         parts = path.relative_to(_ROOT).parts
         if path.is_file() and not _LEFT_OUT & set(parts) and path.suffix not in (".pyc", ".pyo"):
             yield "/".join(parts), path
-    if (_ROOT / "constraints.txt").exists():
-        yield "constraints.txt", _ROOT / "constraints.txt"
+    # Beside the packages, or where an installed wheel has it.
+    for place in (_ROOT, Path(sys.prefix) / "share" / "tritalk"):
+        if (place / "constraints.txt").exists():
+            yield "constraints.txt", place / "constraints.txt"
+            return
 
 
 def stages_for(dockerfile: str, target: str) -> str:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from desktop.ui.application import Application
 
 _CARD = "MODEL_CARD.md"
-_LICENSE = Path(__file__).resolve().parents[2] / "LICENSE"
 _PACKAGES = (
     "PySide6_Essentials",
     "nvidia-pytriton",
@@ -47,6 +46,16 @@ _PACKAGES = (
     "charset-normalizer",
     "platformdirs",
 )
+
+
+def licence_file() -> Path:
+    """The licence's text: beside the packages, or where an installed wheel has it (PEP 639)."""
+    beside = Path(__file__).resolve().parents[2] / "LICENSE"
+    try:
+        files = [] if beside.exists() else importlib.metadata.distribution("tritalk").files or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    return next((Path(str(f.locate())) for f in files if f.name == "LICENSE"), beside)
 
 
 class Component(NamedTuple):
@@ -156,8 +165,9 @@ class AboutSection(Section):
         copy.addStretch(1)
         self._components_title = self.card(holder, copy, titled=True)
         self._box.addStretch(1)
-        self.licence_button.clicked.connect(partial(self._read, "Apache-2.0", _LICENSE))
-        self.licence_button.setVisible(_LICENSE.exists())
+        licence = licence_file()
+        self.licence_button.clicked.connect(partial(self._read, "Apache-2.0", licence))
+        self.licence_button.setVisible(licence.exists())
         self.copy_button.clicked.connect(self._copy)
         self.retranslate()
 

@@ -23,6 +23,7 @@ from transformers.cache_utils import Cache
 from server_bundle.chitchat.folder import CheckpointError, context_length, read_json
 from server_bundle.chitchat.network import KVCache, NetworkConfig
 from server_bundle.chitchat.precision import SMALL, fast_bfloat16
+from server_bundle.memory import available
 
 _ATTENTION = "tritalk_slots"
 # Where the rows of a step are attended to one by one; elsewhere all at once, under a mask.
@@ -282,14 +283,9 @@ def choose_dtype(requested: str, device: str, parameters: int, memory: int) -> t
 
 
 def free_memory() -> int:
-    """Bytes of main memory that can be had without swapping."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    return 8 << 30
+    """Bytes of main memory that can be had without swapping, within a container's limit too."""
+    found = available()
+    return 8 << 30 if found is None else found  # no such figure outside Linux
 
 
 def load_causal(

@@ -1,9 +1,9 @@
 """Continuous batching: requests join and leave the running batch between two steps.
 
-One thread owns the network and its cache. Each turn of its loop admits at most one waiting request
-(its prompt is read in one go), so that running replies never wait for more than one prompt, and
-then takes one step for all running replies at once. Results go to the request's sink, which must
-not block.
+One thread owns the network and its cache. Each turn of its loop admits waiting requests, in their
+order, until it has read a number of prompt tokens (each prompt in one go), so that running replies
+never wait long, and then takes one step for all running replies at once. Results go to the
+request's sink, which must not block.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.sampling import RowState, Sampled, sample
 
 log = logging.getLogger(__name__)
+
+# A turn admits no further request once it has read so many prompt tokens: a few short prompts, or
+# one long one. With one prompt a turn, eight chats that begin together would take seven steps more.
+_PROMPT_TOKENS = 128
 
 
 class QueueFull(Exception):
@@ -101,6 +105,7 @@ class Engine:
     Args:
         slots: how many replies run at once; more wait in their order of arrival.
         queue_limit: how many may wait; one more is refused.
+        threads: how many compute one operation; None leaves that to torch.
         context: longest sequence of prompt and reply, at most ``n_positions``.
     """
 
@@ -111,6 +116,7 @@ class Engine:
         *,
         slots: int,
         queue_limit: int = 256,
+        threads: int | None = None,
         context: int | None = None,
     ) -> None:
         self.network = network
@@ -121,6 +127,7 @@ class Engine:
             network.config, slots, self.context, device=self._device, dtype=network.compute
         )
         self._queue_limit = queue_limit
+        self._threads = threads
         self._waiting: deque[_Waiting] = deque()
         self._rows: list[_Row] = []
         self._wake = threading.Condition()
@@ -157,6 +164,8 @@ class Engine:
     # ---- the engine's thread ----
 
     def _run(self) -> None:
+        if self._threads is not None:
+            torch.set_num_threads(self._threads)  # a setting of the calling thread
         with torch.inference_mode():
             while True:
                 with self._wake:
@@ -184,8 +193,9 @@ class Engine:
         for row in [r for r in self._rows if r.request.is_cancelled()]:
             self._end(row, "cancelled")
         self._drop_cancelled_waiting()
-        if len(self._rows) < self._cache.slots:
-            self._admit()
+        read = 0
+        while self._waiting and len(self._rows) < self._cache.slots and read < _PROMPT_TOKENS:
+            read += self._admit()
         if self._rows:
             self._step()
 
@@ -199,10 +209,9 @@ class Engine:
             self.figures.cancelled += 1
             waiting.request.sink.finish("cancelled")
 
-    def _admit(self) -> None:
+    def _admit(self) -> int:
+        """Begin the next request; how many tokens its prompt has."""
         with self._wake:
-            if not self._waiting:
-                return
             waiting = self._waiting.popleft()
             self.figures.waiting = len(self._waiting)
         request = waiting.request
@@ -216,7 +225,7 @@ class Engine:
         except Exception as error:
             log.exception("reading a prompt failed")
             request.sink.fail(f"the chat model could not read the prompt: {error}")
-            return
+            return len(request.ids)
         self.figures.prompt_tokens += len(request.ids)
         state = RowState(request.parameters, request.ids, prefix=request.reply_prefix)
         row = _Row(request, state, len(request.ids), -1)
@@ -226,6 +235,7 @@ class Engine:
         self.figures.seconds_to_first_token += time.monotonic() - waiting.since
         self.figures.first_tokens += 1
         self._take(row, sampled)
+        return len(request.ids)
 
     def _step(self) -> None:
         rows = list(self._rows)

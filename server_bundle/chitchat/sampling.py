@@ -147,8 +147,9 @@ def _draw(work: Tensor, rows: Sequence[RowState]) -> tuple[list[int], list[float
         elif k == size and p >= 1:  # nothing is cut, so the order does not matter
             order, kept = torch.arange(size), (scaled[i] - total[i]).exp().double().cpu()
         else:
-            values_i, order = scaled[i].topk(k)
-            order, kept = order.cpu(), (values_i - total[i]).exp().double().cpu()
+            # numpy sorts with AVX-512 or NEON, several times as fast as torch on a CPU.
+            order = torch.from_numpy(np.argsort(-scaled[i].cpu().numpy())[:k])
+            kept = (scaled[i].cpu()[order] - total[i].cpu()).exp().double()
         mass = 1.0 if k == size else float(kept.sum())
         token, confidence = _inverse(order, kept, p * mass if p < 1 else None, row.uniform())
         tokens.append(token)

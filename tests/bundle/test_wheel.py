@@ -60,8 +60,11 @@ def test_nothing_is_missing_from_it(wheel: Path) -> None:
     listed = set(subprocess.check_output(command, cwd=ROOT, text=True).splitlines())
     if not listed:
         pytest.skip("not a git checkout")
-    names = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
+    inside = zipfile.ZipFile(wheel).namelist()
+    names = {n for n in inside if ".dist-info/" not in n and ".data/" not in n}
     assert names == listed
+    # For the container that it can build: the tested versions.
+    assert any(n.endswith(".data/data/share/tritalk/constraints.txt") for n in inside)
 
 
 def test_it_chats_and_parses(environment: Path) -> None:
@@ -76,3 +79,16 @@ def test_its_environment_is_healthy(environment: Path) -> None:
     code = "import desktop, server_bundle; print(desktop.__file__)"
     place = subprocess.check_output([python, "-c", code], cwd=environment, text=True)
     assert str(environment) in place
+
+
+def test_its_licence_and_its_versions_are_found(environment: Path) -> None:
+    python = str(environment / "venv/bin/python")
+    code = (
+        "from desktop.launchers.docker_image import bundle_files\n"
+        "from desktop.ui.settings_about import licence_file\n"
+        "print(licence_file().read_text()[:200])\n"
+        "print(dict(bundle_files())['constraints.txt'].read_text())"
+    )
+    said = subprocess.check_output([python, "-c", code], cwd=environment, text=True)
+    assert "Apache License" in said
+    assert "torch==" in said

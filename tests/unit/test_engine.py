@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
@@ -259,3 +260,29 @@ def test_reserved_slots_cost_no_memory_until_they_are_used() -> None:
     assert len(cache.keys) * cache.keys[0].nbytes * 2 > 300 * 2**20
     assert resident() - before < 50 * 2**20
     assert not cache.keys[0].any()
+
+
+def test_a_turn_admits_short_prompts_together_and_long_ones_one_by_one(network) -> None:  # type: ignore[no-untyped-def]
+    """So many prompt tokens a turn: who streams already waits for no more."""
+    for text, steps in (("你好", 1), ("好" * 150, 4)):
+        engine = Engine(network, LAYOUT.vocabulary, slots=4)
+        sinks = []
+        for _ in range(4):
+            asked, sink = request(text, **endless(max_tokens=2, min_tokens=2))
+            engine.submit(asked)
+            sinks.append(sink)
+        engine.start()
+        assert [len(sink.ids) for sink in sinks] == [2] * 4
+        engine.stop()
+        # The first token comes with the prompt, the second with a step.
+        assert engine.figures.steps == steps
+
+
+def test_threads_are_those_of_the_engine_alone(make: Callable[..., Engine]) -> None:
+    before = torch.get_num_threads()
+    seen: list[int] = []
+    asked, sink = request(sink=Collected(lambda n: seen.append(torch.get_num_threads())), seed=1)
+    make(threads=3).submit(asked)
+    assert sink.ids
+    assert set(seen) == {3}
+    torch.set_num_threads(before)

@@ -5,6 +5,7 @@ import json
 import torch
 import triton_python_backend_utils as pb_utils
 
+from server_bundle import process
 from server_bundle.chitchat import prefix, triton_io
 from server_bundle.chitchat.cancel import CancelReader, InvalidCancelKey
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
@@ -22,6 +23,8 @@ from server_bundle.chitchat.settings import EngineSettings
 
 class TritonPythonModel:
     def initialize(self, args):
+        process.keep_freed_memory()
+        torch.set_num_threads(1)  # of this thread, which only loads: the engine's is to compute
         config = json.loads(args["model_config"])
         folder = triton_io.path_parameter(config, "chat_model")
         self.cancel = CancelReader(triton_io.path_parameter(config, "run_dir"))
@@ -32,13 +35,13 @@ class TritonPythonModel:
         network = open_network(folder, self.layout, wanted, gpu)
         size = getattr(network, "size", None)  # a model of transformers; ours tells by its config
         settings = EngineSettings.choose(network.config, config.get("parameters", {}), size)
-        torch.set_num_threads(settings.threads)
         self.responder = Responder()
         self.engine = Engine(
             network,
             self.layout.vocabulary,
             slots=settings.slots,
             queue_limit=settings.queue_limit,
+            threads=settings.threads,
             context=self.layout.context,
         )
         self.engine.start()
