@@ -90,7 +90,10 @@ def open_network(folder: Path, layout: Layout, wanted: str, gpu: int | None) -> 
     network = load_network(folder)
     chosen = precision.choose(wanted, network, "cpu" if gpu is None else "cuda")
     network = precision.apply(network, chosen)
-    return network if gpu is None else network.to(f"cuda:{gpu}")
+    if gpu is not None:
+        return network.to(f"cuda:{gpu}")
+    network.transpose_table()
+    return network
 
 
 def _missing(error: ModuleNotFoundError) -> CheckpointError:

@@ -67,6 +67,7 @@ def test_cached_steps_of_rows_of_different_lengths_agree(
     reference: PreTrainedModel, folder: Path
 ) -> None:
     network = load_network(folder)
+    network.transpose_table()  # as it is served on a CPU
     cache = KVCache(network.config, slots=4)
     ids, types = batch(rows=3, length=24)
     lengths = [3, 11, 7]

@@ -53,7 +53,9 @@ class Collected:
 
 @pytest.fixture(scope="module")
 def network():  # type: ignore[no-untyped-def]
-    return load_network(MODEL)
+    network = load_network(MODEL)
+    network.transpose_table()
+    return network
 
 
 @pytest.fixture

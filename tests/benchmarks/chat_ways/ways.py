@@ -54,6 +54,7 @@ Way = Callable[[int], Run]
 def bare_loop(folder: Path, kind: str, layout: PromptLayout, prompt: Prompt) -> Way:
     """The network and the sampling alone, in this process: what serving can approach."""
     network = precision.apply(load_network(folder), kind)
+    network.transpose_table()
     ids, types = torch.tensor(prompt.ids), torch.tensor(prompt.types)
 
     def run(batch: int) -> Run:
