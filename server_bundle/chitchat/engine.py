@@ -15,11 +15,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
 from server_bundle.chitchat.folder import Vocabulary
+from server_bundle.chitchat.graphs import graphed
 from server_bundle.chitchat.network import ChitchatNetwork, KVCache
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.sampling import RowState, Sampled, sample
@@ -106,6 +107,8 @@ class Engine:
         slots: how many replies run at once; more wait in their order of arrival.
         queue_limit: how many may wait; one more is refused.
         threads: how many compute one operation; None leaves that to torch.
+        graphs: whether steps are to be CUDA graphs, where the network is one of ours on a GPU.
+        with_types: whether requests have token types.
         context: longest sequence of prompt and reply, at most ``n_positions``.
     """
 
@@ -118,6 +121,8 @@ class Engine:
         queue_limit: int = 256,
         threads: int | None = None,
         context: int | None = None,
+        graphs: bool = False,
+        with_types: bool = True,
     ) -> None:
         self.network = network
         self.vocabulary = vocabulary
@@ -128,6 +133,9 @@ class Engine:
         )
         self._queue_limit = queue_limit
         self._threads = threads
+        self._graphed: Any = None
+        self._graphs = graphs and isinstance(network, ChitchatNetwork)
+        self._with_types = with_types
         self._waiting: deque[_Waiting] = deque()
         self._rows: list[_Row] = []
         self._wake = threading.Condition()
@@ -167,6 +175,8 @@ class Engine:
         if self._threads is not None:
             torch.set_num_threads(self._threads)  # a setting of the calling thread
         with torch.inference_mode():
+            if self._graphs and self._device.type == "cuda":
+                self._graphed = graphed(self.network, self._cache, with_types=self._with_types)
             while True:
                 with self._wake:
                     while not (self._waiting or self._rows or self._stopping):
@@ -245,7 +255,8 @@ class Engine:
         if rows[0].request.types is not None:
             types = torch.tensor([row.request.reply_type for row in rows], device=self._device)
         positions = torch.tensor(lengths, device=self._device)
-        logits = self.network.decode(ids, types, positions, max(lengths), self._cache)
+        decode = self._graphed or self.network.decode
+        logits = decode(ids, types, positions, max(lengths), self._cache)
         for row in rows:
             row.length += 1
         self.figures.steps += 1

@@ -262,3 +262,30 @@ class ChitchatNetwork(nn.Module):
                 )
             x = block.finish(x, attended)
         return self._logits(x[:, 0])
+
+    def decode_within(
+        self, ids: Tensor, types: Tensor | None, positions: Tensor, span: int, cache: KVCache
+    ) -> Tensor:
+        """:meth:`decode` with the same operations and shapes whatever the positions, as a CUDA
+        graph needs it: every row attends to the first ``span`` places, under a mask.
+
+        Args:
+            span: more than the largest position, at most ``cache.length``.
+
+        Returns:
+            FP32 ``[B, vocab_size]``.
+        """
+        b = ids.shape[0]
+        rows = self._first(b)
+        x = self._embed(ids, types, positions)[:, None]
+        mask = (self._first(span) <= positions[:, None])[:, None, None]
+        for layer, block in enumerate(self._layers()):
+            q, k, v = self._heads(block, x)
+            keys, values = cache.keys[layer], cache.values[layer]
+            keys[rows, :, positions] = k[:, :, 0]
+            values[rows, :, positions] = v[:, :, 0]
+            attended = F.scaled_dot_product_attention(
+                q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
+            )
+            x = block.finish(x, attended)
+        return self._logits(x[:, 0])

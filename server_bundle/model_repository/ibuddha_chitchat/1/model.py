@@ -43,6 +43,8 @@ class TritonPythonModel:
             queue_limit=settings.queue_limit,
             threads=settings.threads,
             context=self.layout.context,
+            graphs=on_gpu,
+            with_types=bool(self.layout.speakers),
         )
         self.engine.start()
         self.metrics = EngineMetrics(self.engine, args["model_name"], args["model_version"])
