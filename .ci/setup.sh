@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Sets up what is missing: system libraries (through apt where it may), a virtual environment in
 # .venv, the packages in the tested versions. Safe to run again; quick when nothing is missing.
-# Usage: .ci/setup.sh [--test|--bundle]   --test adds what the test suite needs (Xvfb, curl, ...),
-# --bundle what makes the bundle, the .deb and the wheel (PyInstaller, ...).
+# Usage: .ci/setup.sh [--test|--fuzz|--bundle]   --test adds what the test suite needs (Xvfb, curl,
+# ...), --fuzz that and the fuzzer, --bundle what makes the bundle, the .deb and the wheel (PyInstaller, ...).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 with_tests=no
 [ "${1:-}" = "--test" ] && with_tests=yes
+with_fuzzer=no
+[ "${1:-}" = "--fuzz" ] && with_tests=yes && with_fuzzer=yes
 with_bundle=no
 [ "${1:-}" = "--bundle" ] && with_bundle=yes
 
@@ -138,6 +140,10 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
         -c constraints.txt -e '.[server,dev]'
     printf '%s' "$wanted" > "$stamp"
     say "ready"
+fi
+if [ "$with_fuzzer" = yes ] && ! .venv/bin/python -c 'import atheris' 2>/dev/null; then
+    say "installing the fuzzer"
+    .venv/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
 fi
 if [ "$with_bundle" = yes ] && ! { [ -x .venv/bin/pyinstaller ] && [ -x .venv/bin/pyproject-build ]; }
 then

@@ -36,6 +36,17 @@ _ON_DISK = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I8": 1
 _LONGEST_HEADER = 100 * _MIB
 
 
+_NOT_UNDERSTOOD = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+
+
 class MemoryShort(ServerUnavailable):
     """Models will probably not fit: one sentence that says how much is missing."""
 
@@ -69,10 +80,10 @@ def _header(file: Path) -> tuple[int, int]:
             header = json.loads(opened.read(length))
         for name, tensor in header.items():
             if name != "__metadata__":
-                numbers = math.prod(tensor["shape"])
+                numbers = math.prod(max(0, int(length)) for length in tensor["shape"])
                 count += numbers
                 size += numbers * _ON_DISK.get(tensor["dtype"], 4)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except _NOT_UNDERSTOOD:
         return 0, 0  # loading it says what is wrong
     return count, size
 
@@ -92,8 +103,8 @@ def _cache(folder: Path) -> int:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         positions = int(config.get("n_positions", config.get("n_ctx", 512)))
-        slot = 2 * int(config["n_layer"]) * positions * int(config["n_embd"]) * 4
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        slot = max(0, 2 * int(config["n_layer"]) * positions * int(config["n_embd"]) * 4)
+    except _NOT_UNDERSTOOD:
         return 0
     least, most = _SLOTS
     return slot * min(most, max(least, _CACHE // max(1, slot)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import reprlib
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,11 @@ _CHOICES = {
     "listen": ("unix", "tcp"),
     "precision": PRECISIONS,
 }
+
+
+# What was found instead, in a few words however much it is.
+_shown = reprlib.Repr()
+_shown.maxstring = 80
 
 
 class SettingsError(LaunchError):
@@ -102,7 +108,7 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         data = json.loads(path().read_text(encoding="utf-8"))
     except FileNotFoundError:
         pass
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{path()} cannot be read ({error}); mend or remove it.") from error
     if not isinstance(data, dict):
         raise SettingsError(f"{path()} does not hold a JSON object; mend or remove it.")
@@ -143,7 +149,7 @@ def from_data(data: dict[str, Any]) -> Settings:
 def _read(kind: type, data: dict[str, Any], prefix: str, env: Mapping[str, str]) -> Any:
     fields = {each.name: each for each in dataclasses.fields(kind)}
     if unknown := sorted(set(data) - set(fields)):
-        raise SettingsError(f"{path()}: there is no setting {prefix}{unknown[0]}.")
+        raise SettingsError(f"{path()}: there is no setting {prefix}{unknown[0][:80]}.")
     values = {}
     for name in fields:
         default = getattr(kind(), name)
@@ -166,7 +172,7 @@ def _read(kind: type, data: dict[str, Any], prefix: str, env: Mapping[str, str])
         ):
             source = variable if variable in env else f"{path()}: {where}"
             raise SettingsError(
-                f"{source} is one of {', '.join(_CHOICES[name])}, not {values[name]!r}."
+                f"{source} is one of {', '.join(_CHOICES[name])}, not {_shown.repr(values[name])}."
             )
     return kind(**values)
 
@@ -175,7 +181,7 @@ def _parse(variable: str, default: Any, text: str) -> Any:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if isinstance(default, bool):
         if text.lower() not in _TRUE | _FALSE:
-            raise SettingsError(f"{variable} is true or false, not {text!r}.")
+            raise SettingsError(f"{variable} is true or false, not {_shown.repr(text)}.")
         return text.lower() in _TRUE
     try:
         if isinstance(default, tuple):
@@ -183,7 +189,7 @@ def _parse(variable: str, default: Any, text: str) -> Any:
         if isinstance(default, dict):
             return {name: int(n) for name, _, n in (word.partition("=") for word in words)}
     except ValueError:
-        raise SettingsError(f"{variable} holds no numbers: {text!r}.") from None
+        raise SettingsError(f"{variable} holds no numbers: {_shown.repr(text)}.") from None
     return text
 
 
@@ -193,15 +199,28 @@ def _value(where: str, default: Any, value: Any) -> Any:
 
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(whole(n, 0) for n in value):
-            raise SettingsError(f"{where} is a list of numbers such as [0, 1], not {value!r}.")
+            raise SettingsError(
+                f"{where} is a list of numbers such as [0, 1], not {_shown.repr(value)}."
+            )
         return tuple(value)
     if isinstance(default, dict):
         if not isinstance(value, dict) or not all(whole(n, 1) for n in value.values()):
-            raise SettingsError(f"{where} gives each model a number from 1, not {value!r}.")
-        return value
+            raise SettingsError(
+                f"{where} gives each model a number from 1, not {_shown.repr(value)}."
+            )
+        return {_text(where, name): number for name, number in value.items()}
     if type(value) is not type(default):
         wanted = "true or false" if isinstance(default, bool) else "a text"
-        raise SettingsError(f"{where} is {wanted}, not {value!r}.")
+        raise SettingsError(f"{where} is {wanted}, not {_shown.repr(value)}.")
+    return _text(where, value) if isinstance(value, str) else value
+
+
+def _text(where: str, value: str) -> str:
+    """Half a surrogate, which JSON and the environment may hold, could not be saved."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise SettingsError(f"{where} is not valid Unicode text: {_shown.repr(value)}.") from None
     return value
 
 

@@ -75,7 +75,9 @@ class Journal:
                 break
             try:
                 entry = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
+                break
+            if not isinstance(entry, dict):
                 break
             if number == 0:
                 if entry != header:

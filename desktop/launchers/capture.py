@@ -38,12 +38,12 @@ class BoundedLog:
         for line in lines:
             self.add(line)
         if len(self._rest) > 2 * MAX_LINE_CHARACTERS:
-            self._rest = self._rest[:MAX_LINE_CHARACTERS]
+            # Cleaned first, so that no secret is cut in two and kept by halves.
+            kept = self._clean(self._rest)[:MAX_LINE_CHARACTERS]
+            self._rest = kept
 
     def add(self, line: str) -> None:
-        line = _ESCAPES.sub("", line).rstrip()
-        for secret in self.secrets:
-            line = line.replace(secret, "<key>")
+        line = self._clean(line).rstrip()
         if not line:
             return
         if len(line) > MAX_LINE_CHARACTERS:
@@ -54,6 +54,12 @@ class BoundedLog:
         self._file.write(line + "\n")
         self._file.flush()
         self._size += len(line.encode(errors="replace")) + 1
+
+    def _clean(self, text: str) -> str:
+        text = _ESCAPES.sub("", text)
+        for secret in self.secrets:
+            text = text.replace(secret, "<key>")
+        return text
 
     def last_error(self) -> str:
         """The last line that reports an error, else the last line, else nothing."""

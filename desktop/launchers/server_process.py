@@ -45,8 +45,12 @@ class ServerOptions:
 
     @classmethod
     def from_json(cls, text: str) -> ServerOptions:
-        data: dict[str, Any] = json.loads(text)
-        return cls(**{**data, "gpus": tuple(data["gpus"])})
+        """Raises ValueError where they are no options."""
+        try:
+            data: dict[str, Any] = json.loads(text)
+            return cls(**{**data, "gpus": tuple(data["gpus"])})
+        except (KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"no options of a server: {error!r:.80}") from None
 
 
 class PortTaken(Exception):

@@ -106,8 +106,8 @@ class SupervisedLauncher:
             connection.settimeout(_WAIT_FOR_OTHERS)
             for _ in wire.messages(connection):
                 pass
-        except OSError:
-            pass  # ended while we asked
+        except (OSError, ValueError):
+            pass  # ended while we asked, or something else listens there
         except LaunchError:
             connection.close()
             raise
@@ -163,7 +163,7 @@ def current_status() -> ServerStatus | None:
             wire.send(connection, {"do": "watch"})
             for message in wire.messages(connection):
                 return wire.status_from_json(message["status"])
-        except OSError:
+        except (OSError, ValueError, KeyError):
             pass
     return None
 
@@ -204,7 +204,7 @@ def stop_running(why: str = "", timeout: float = 30.0) -> bool:
                 pass
         except TimeoutError:
             raise LaunchError(f"The server does not stop within {timeout:.0f} seconds.") from None
-        except OSError:
+        except (OSError, ValueError):
             pass  # the connection ended with the server
     return True
 
@@ -310,8 +310,7 @@ def _peek(connection: socket.socket) -> dict[str, Any]:
             raise ConnectionResetError("it closed the connection")
         line, newline, _ = data.partition(b"\n")
         if newline:
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+            return wire.decode(line)
         if len(data) == size:
             size *= 2
         else:

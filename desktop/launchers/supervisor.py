@@ -233,7 +233,7 @@ class Supervisor:
         """One connection, until it closes."""
         try:
             while line := await reader.readline():
-                self._answer(json.loads(line), writer)
+                self._answer(wire.decode(line), writer)
         except (OSError, ValueError):
             pass  # gone, or not speaking the protocol: either way no holder
         finally:

@@ -27,11 +27,30 @@ FIRST_LEASE = "--first-lease"
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    return json.dumps(message, ensure_ascii=False).encode() + b"\n"
+    """ASCII: a path may hold bytes that are no UTF-8, as lone surrogates."""
+    return json.dumps(message).encode() + b"\n"
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The inverse of :func:`encode`. Raises ValueError where it is no message."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        raise ValueError("a line that is no message")
+    return message
 
 
 def status_from_json(data: dict[str, Any]) -> ServerStatus:
-    """The inverse of :meth:`ServerStatus.to_json`."""
+    """The inverse of :meth:`ServerStatus.to_json`. Raises ValueError where it is none."""
+    try:
+        return _status(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no status of a server: {error!r:.80}") from None
+
+
+def _status(data: dict[str, Any]) -> ServerStatus:
     return ServerStatus(
         launcher=data["launcher"],
         reason=data["reason"],
@@ -49,10 +68,11 @@ def send(connection: socket.socket, message: dict[str, Any]) -> None:
 
 
 def messages(connection: socket.socket) -> Iterator[dict[str, Any]]:
-    """The messages that arrive, until the other side closes or a time-out of the socket's own."""
+    """The messages that arrive, until the other side closes or a time-out of the socket's own.
+    Raises OSError, and ValueError where a line is no message."""
     with connection.makefile("rb") as lines:
         for line in lines:
-            yield json.loads(line)
+            yield decode(line)
 
 
 def connect(launch: Path, timeout: float = 5.0) -> socket.socket | None:

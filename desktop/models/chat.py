@@ -129,7 +129,7 @@ def served() -> list[str]:
     """The imported models that are served."""
     try:
         names = json.loads((folder() / _SERVED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     if not isinstance(names, list):
         return []
@@ -194,7 +194,7 @@ def _about(where: Path) -> str:
         size = int(data["parameters"])
         words = [f"{size / 1e9:.1f}B" if size >= 1e9 else f"{size / 1e6:.1f}M"]
         words += [str(data["architecture"]), str(data.get("licence") or ""), str(data["source"])]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return str(where)
     return ", ".join(word for word in words if word)
 

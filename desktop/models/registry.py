@@ -57,11 +57,20 @@ def imported(kind: str) -> list[Model]:
     for folder in root.iterdir() if root.is_dir() else ():
         if folder.name.startswith(".") or not folder.is_dir():
             continue
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        with contextlib.suppress(
+            OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError
+        ):
             data = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+            if not isinstance(data["facts"], dict):
+                continue
             found.append(
                 Model(
-                    kind, folder.name, int(data["version"]), folder, data["imported"], data["facts"]
+                    kind,
+                    folder.name,
+                    int(data["version"]),
+                    folder,
+                    str(data["imported"]),
+                    data["facts"],
                 )
             )
     return sorted(found, key=lambda model: model.version)

@@ -35,7 +35,7 @@ def refresh() -> Endpoint | None:
                 if "status" in message:
                     endpoint = wire.status_from_json(message["status"]).endpoint
                     return endpoint if endpoint.grpc else None
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise ModelError(f"the server does not answer ({error})") from error
     return None
 

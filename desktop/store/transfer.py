@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop import paths
+from desktop.store import convert
 from desktop.store.database import Database
 from desktop.store.records import (
     DEFAULT_SETTINGS,
@@ -87,8 +88,8 @@ def export(database: Database, conversation: int, path: Path) -> None:
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode("utf-8", "replace"))
             Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -182,8 +183,10 @@ def from_json(text: str) -> Conversation:
         raise TransferError("the file was written by a newer Tritalk")
     try:
         return _from_data(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise TransferError(f"the file is damaged ({error})") from None
+    except RecursionError:
+        raise TransferError("the file is damaged (it nests too deeply)") from None
 
 
 def _from_data(data: dict[str, Any]) -> Conversation:
@@ -203,37 +206,39 @@ def _from_data(data: dict[str, Any]) -> Conversation:
     known = {k: v for k, v in sampling.items() if k in vars(Sampling()) and _is_number(v)}
     now = time.time()
     info = ConversationInfo(
-        new_id(), str(data["title"]), created=_number(data["created"]), updated=now
+        new_id(), _text(data["title"]), created=_number(data["created"]), updated=now
     )
     settings = ChatSettings(
         Sampling(**known),
         _whole(data["settings"]["history_turns"]),
-        str(data["settings"].get("persona", "")),
-        str(data["settings"].get("model", "")),
+        _text(data["settings"].get("persona", "")),
+        _text(data["settings"].get("model", "")),
     )
     return Conversation(info, settings, tuple(messages), tuple(path))
 
 
 def _message_from_data(data: dict[str, Any], parent: int | None) -> Message:
     role = Role(data["role"])
-    message = Message(role, str(data["text"]), parent=parent)
+    message = Message(role, _text(data["text"]), parent=parent)
     if role is Role.USER:
         return message
     message.tokens = [
         Token(
-            str(token["text"]),
+            _text(token["text"]),
             _whole(token["id"]),
             math.nan if token["confidence"] is None else _number(token["confidence"]),
             _number(token["probability"]),
-            tuple(Alternative(str(t), _whole(i), _number(p)) for t, i, p in token["alternatives"]),
+            tuple(
+                Alternative(_text(t), _whole(i), _number(p)) for t, i, p in token["alternatives"]
+            ),
         )
         for token in data["tokens"]
     ]
     message.stage = Stage(data["stage"])
     if message.stage in (Stage.WAITING, Stage.STREAMING):
         message.stage = Stage.INTERRUPTED
-    message.error = str(data["error"])
-    message.model = str(data.get("model", ""))
+    message.error = _text(data["error"])
+    message.model = _text(data.get("model", ""))
     if message.tokens:
         message.text = "".join(token.text for token in message.tokens)
         shares = [token.probability for token in message.tokens]
@@ -241,7 +246,7 @@ def _message_from_data(data: dict[str, Any], parent: int | None) -> Message:
     if data["finish_reason"] is not None:
         first, rate = data["seconds_to_first_token"], data["tokens_per_second"]
         message.finished = Finished(
-            str(data["finish_reason"]),
+            _text(data["finish_reason"]),
             message.text,
             len(message.tokens),
             _whole(data["input_tokens"]),
@@ -249,6 +254,13 @@ def _message_from_data(data: dict[str, Any], parent: int | None) -> Message:
             None if rate is None else _number(rate),
         )
     return message
+
+
+def _text(value: Any) -> str:
+    """As the store keeps it, so that nothing is there that could not be written out again."""
+    if not isinstance(value, str):
+        raise ValueError(f"{json.dumps(value)[:40]} is no text")
+    return convert.clean(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -20,6 +20,7 @@ from tritonclient.utils import InferenceServerException
 
 from desktop.triton.models import ModelLimits, read_limits, stream_model
 from desktop.triton.types import (
+    NOT_UNDERSTOOD,
     Alternative,
     Endpoint,
     Finished,
@@ -29,6 +30,8 @@ from desktop.triton.types import (
     ServerUnavailable,
     Token,
     TritalkError,
+    share_of,
+    str_of,
 )
 
 _STREAM_MODEL = stream_model("")
@@ -62,6 +65,7 @@ _CHANNEL = [
     ("grpc.max_receive_message_length", -1),
 ]
 _NO_TOKEN = -1
+_STRANGE = "the server's answer is not understood; it is another Triton or an older one"
 _GONE = "the Triton server does not answer; it may be restarting"
 
 
@@ -210,7 +214,14 @@ class ChatStream:
 
 def _read(result: Any) -> tuple[int, int, Token | None, str]:
     """A response of the stream model: the prompt's length, the turns left out of it, the token if
-    any, the finish reason."""
+    any, the finish reason. Raises :class:`ServerUnavailable` where it is none."""
+    try:
+        return _understood(result)
+    except NOT_UNDERSTOOD:
+        raise ServerUnavailable(_STRANGE) from None
+
+
+def _understood(result: Any) -> tuple[int, int, Token | None, str]:
     num_input_tokens = int(result.as_numpy("num_input_tokens")[0])
     dropped = result.as_numpy("dropped_turns")
     dropped_turns = 0 if dropped is None else int(dropped[0])
@@ -222,7 +233,9 @@ def _read(result: Any) -> tuple[int, int, Token | None, str]:
         (entry,) = json.loads(result.as_numpy("logprobs")[0].decode())
         alternatives = sorted(
             (
-                Alternative(v["decoded_token"], int(k), float(np.exp(v["logprob"])))
+                Alternative(
+                    str_of(v["decoded_token"]), int(k), share_of(float(np.exp(v["logprob"])))
+                )
                 for k, v in entry.items()
             ),
             key=lambda a: -a.probability,
@@ -230,8 +243,8 @@ def _read(result: Any) -> tuple[int, int, Token | None, str]:
         token = Token(
             text=text,
             token_id=int(ids[0]),
-            confidence=float(result.as_numpy("confidence")[0]),
-            probability=float(result.as_numpy("probability")[0]),
+            confidence=share_of(float(result.as_numpy("confidence")[0])),
+            probability=share_of(float(result.as_numpy("probability")[0])),
             alternatives=tuple(alternatives),
         )
     elif text:  # a fixed answer
@@ -401,4 +414,7 @@ def _address(answer: Any) -> ParsedAddress | TritalkError:
         return answer
     if isinstance(answer, InferenceServerException):
         return to_error(answer)
-    return ParsedAddress.from_json(json.loads(answer.as_numpy("result").flat[0].decode()))
+    try:
+        return ParsedAddress.from_json(json.loads(answer.as_numpy("result").flat[0].decode()))
+    except NOT_UNDERSTOOD:
+        return ServerUnavailable(_STRANGE)

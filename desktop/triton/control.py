@@ -14,7 +14,7 @@ from tritonclient.utils import InferenceServerException
 
 from desktop.triton.client import connect
 from desktop.triton.reasons import plain
-from desktop.triton.types import Endpoint, ServerUnavailable
+from desktop.triton.types import NOT_UNDERSTOOD, Endpoint, ServerUnavailable
 
 # Weights of gigabytes are read from a slow disk.
 _LOAD_WITHIN = 600.0
@@ -47,10 +47,7 @@ class ModelControl:
             )
         except (InferenceServerException, ValueError) as error:
             raise ServerUnavailable("the server does not tell its models") from error
-        found: dict[str, list[dict[str, str]]] = {}
-        for each in answer.get("models", []):
-            found.setdefault(each["name"], []).append(each)
-        return [_merge(name, versions) for name, versions in sorted(found.items())]
+        return read_index(answer)
 
     def load(self, name: str) -> None:
         """Load a model, or load it anew. Raises :class:`ServerUnavailable` in words."""
@@ -78,13 +75,29 @@ class ModelControl:
         self.close()
 
 
+def read_index(answer: Any) -> list[ModelInfo]:
+    """The models of a repository index, as JSON; raises :class:`ServerUnavailable`."""
+    try:
+        found: dict[str, list[dict[str, str]]] = {}
+        for each in answer.get("models", []):
+            found.setdefault(each["name"], []).append(each)
+        return [_merge(name, versions) for name, versions in sorted(found.items())]
+    except NOT_UNDERSTOOD:
+        raise ServerUnavailable("the server's list of models is not understood") from None
+
+
 def _merge(name: str, versions: list[dict[str, str]]) -> ModelInfo:
-    """One row for a model: the state of its best version."""
+    """One row for a model: the state of its best version; one that we do not know counts as the
+    last."""
     order = ("READY", "LOADING", "UNLOADING", "UNAVAILABLE")
-    best = min(versions, key=lambda each: order.index(each.get("state") or order[-1]))
+
+    def place(each: dict[str, str]) -> int:
+        return order.index(each["state"]) if each.get("state") in order else len(order) - 1
+
+    best = min(versions, key=place)
     state = best.get("state") or order[-1]
     shown = [each for each in versions if (each.get("state") or order[-1]) == state]
-    numbers = sorted(int(each["version"]) for each in shown if each.get("version", "").isdigit())
+    numbers = sorted(int(each["version"]) for each in shown if each.get("version", "").isdecimal())
     reason = "" if state == "READY" else plain(best.get("reason", ""))
     return ModelInfo(name, ", ".join(map(str, numbers)), state, reason)
 

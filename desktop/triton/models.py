@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.triton.types import Sampling
+from desktop.triton.types import NOT_UNDERSTOOD, Sampling
 
 #: The model that answers where nobody chose another.
 DEFAULT = "ibuddha_chitchat"
@@ -50,9 +51,17 @@ def read_limits(config: Mapping[str, Any]) -> ModelLimits | None:
 
     try:
         defaults = json.loads(told("sampling_defaults") or "{}")
-        known = {name: value for name, value in defaults.items() if name in vars(Sampling())}
+        known = {n: v for n, v in defaults.items() if n in vars(Sampling()) and _fits(n, v)}
         return ModelLimits(
             int(told("context_tokens")), int(told("vocabulary_size")), Sampling(**known)
         )
-    except (ValueError, AttributeError):
+    except NOT_UNDERSTOOD:
         return None
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether a default is of the kind that the window can show."""
+    if name == "stop":
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    kinds = (int, float) if name in ("temperature", "top_p", "repetition_penalty") else (int,)
+    return type(value) in kinds and math.isfinite(value)

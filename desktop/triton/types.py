@@ -10,6 +10,17 @@ class TritalkError(Exception):
     """One clear sentence for a person. ``str(error)`` is shown as it is."""
 
 
+#: What reading JSON of another program may raise where that is not what it should be.
+NOT_UNDERSTOOD = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+
+
 class InvalidInput(TritalkError):
     """The request itself is wrong (Triton said INVALID_ARGUMENT); sending it again won't help."""
 
@@ -150,28 +161,51 @@ class ParsedAddress:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ParsedAddress:
+        """Raises one of :data:`NOT_UNDERSTOOD` where it is no such object."""
         return cls(
-            text=data["text"],
+            text=str_of(data["text"]),
             entities=tuple(
-                Entity(e["type"], e["text"], e["start"], e["end"], e["score"])
+                Entity(str_of(e["type"]), str_of(e["text"]), *_span(e), share_of(e["score"]))
                 for e in data["entities"]
             ),
             division=_division(data["division"]),
             candidates=tuple(_division(c) for c in data["candidates"]),
             contacts=tuple(
-                Contact(c["type"], c["text"], c["start"], c["end"])
+                Contact(str_of(c["type"]), str_of(c["text"]), *_span(c))
                 for c in data.get("contacts", ())
             ),
-            one_line=data.get("one_line", ""),
+            one_line=str_of(data.get("one_line", "")),
         )
 
 
 def _division(data: dict[str, Any]) -> Division:
     return Division(
-        data["province"],
-        data["city"],
-        data["district"],
-        data["town"],
-        data["code"],
-        data["confidence"],
+        str_of(data["province"]),
+        str_of(data["city"]),
+        str_of(data["district"]),
+        str_of(data["town"]),
+        str_of(data["code"]),
+        share_of(data["confidence"]),
     )
+
+
+def _span(data: dict[str, Any]) -> tuple[int, int]:
+    start, end = data["start"], data["end"]
+    if not (type(start) is int and type(end) is int and 0 <= start <= end):
+        raise ValueError("no span")
+    return start, end
+
+
+def str_of(value: Any) -> str:
+    """A text that another program sent, half surrogates replaced. Raises ValueError."""
+    if not isinstance(value, str):
+        raise ValueError("no text")
+    return value.encode("utf-8", "replace").decode()
+
+
+def share_of(value: Any) -> float:
+    """A number from 0 to 1 that another program sent, in FP32 perhaps a hair above. Raises
+    ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1.001:
+        raise ValueError("no share")
+    return min(1.0, float(value))

@@ -12,9 +12,11 @@ import json
 import math
 import pickle
 import re
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,9 @@ _IGNORED = re.compile(r"^cls\.|(^|\.)position_ids$")
 _LAYER = re.compile(r"bert\.encoder\.layer\.(\d+)\.")
 _SEPARATORS = re.compile(r"[\s/\\\-_,，>|]+")
 _ROPE_KEYS = ("rope", "RoPE", "use_rope", "use_RoPE")
+
+
+_DAMAGED = "{0} is damaged or cut off; copy it again from where it came."
 
 
 class CheckpointError(Exception):
@@ -153,6 +158,8 @@ def _read_weights(folder: Path) -> dict[str, Tensor]:
     except OSError as error:
         raise CheckpointError(f"{file} cannot be read: {error.strerror or error}.") from None
     for name, tensor in state.items():
+        if tensor.layout != torch.strided:
+            raise CheckpointError(f"{file}: {name} is no plain tensor.")
         # A tensor may be a view that repeats few bytes: petabytes out of a small file.
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
             raise CheckpointError(f"{file}: {name} claims more numbers than the file holds.")
@@ -166,16 +173,17 @@ def _safetensors(file: Path) -> dict[str, Tensor]:
         with safe_open(file, framework="pt") as stream:
             return {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
     except SafetensorError:
-        raise CheckpointError(
-            f"{file} is damaged or cut off; copy it again from where it came."
-        ) from None
+        raise CheckpointError(_DAMAGED.format(file)) from None
 
 
 def _pickle(file: Path) -> dict[str, Tensor]:
     """Only tensors and plain containers are read; a pickle that wants to run code is refused."""
     if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            claimed = sum(entry.file_size for entry in archive.infolist())
+        try:
+            with zipfile.ZipFile(file) as archive:
+                claimed = sum(entry.file_size for entry in archive.infolist())
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error):
+            raise CheckpointError(_DAMAGED.format(file)) from None
         if claimed > file.stat().st_size:
             raise CheckpointError(f"{file} is compressed, which no checkpoint of PyTorch is.")
     try:
@@ -185,10 +193,10 @@ def _pickle(file: Path) -> dict[str, Tensor]:
             f"{file} holds more than weights, or is damaged; code in it was not run. "
             f"Save it again as {SAFETENSORS}."
         ) from None
-    except (RuntimeError, EOFError, ValueError, KeyError, TypeError, AttributeError):
-        raise CheckpointError(
-            f"{file} is damaged or cut off; copy it again from where it came."
-        ) from None
+    except OSError:
+        raise
+    except Exception:  # whatever an unpickler and PyTorch's archive reader meet in a broken file
+        raise CheckpointError(_DAMAGED.format(file)) from None
     for key in ("model", "state_dict"):
         if isinstance(loaded, Mapping) and isinstance(loaded.get(key), Mapping):
             loaded = loaded[key]
@@ -235,8 +243,8 @@ def _read_types(folder: Path, given: Path | None) -> tuple[str, ...] | None:
 def _types_of_json(data: Any, file: Path) -> list[str]:
     """A list of names, or an object of names and their numbers in either direction."""
     if isinstance(data, dict):
-        pairs = [(k, v) if str(v).isdigit() else (v, k) for k, v in data.items()]
-        if not all(str(number).isdigit() for _, number in pairs):
+        pairs = [(k, v) if _is_number(v) else (v, k) for k, v in data.items()]
+        if not all(_is_number(number) for _, number in pairs):
             raise CheckpointError(f"{file} must give each entity type its number.")
         data = [name for name, _ in sorted(pairs, key=lambda pair: int(pair[1]))]
     if not isinstance(data, list) or not all(isinstance(name, str) for name in data):
@@ -244,12 +252,21 @@ def _types_of_json(data: Any, file: Path) -> list[str]:
     return data
 
 
+def _is_number(value: Any) -> bool:
+    """Of so few digits as no list of types needs; ² is a digit to Python, and no number."""
+    text = str(value)
+    return text.isdecimal() and len(text) <= 9
+
+
 def _types_of_csv(lines: list[str], file: Path) -> list[str]:
     """``label,type`` with or without a header, or one type a line."""
-    rows = [row for row in csv.reader(lines) if row]
+    try:
+        rows = [row for row in csv.reader(lines) if row]
+    except csv.Error as error:
+        raise CheckpointError(f"{file} is no table: {error}.") from None
     if rows and rows[0][0].strip().lower() in ("label", "id", "index"):
         rows = rows[1:]
-    if all(len(row) > 1 and row[0].strip().isdigit() for row in rows):
+    if all(len(row) > 1 and _is_number(row[0].strip()) for row in rows):
         rows.sort(key=lambda row: int(row[0]))
         return [row[1].strip() for row in rows]
     return [row[0].strip() for row in rows]
@@ -261,8 +278,6 @@ def _read_areas(file: Path, config: AddressConfig) -> list[tuple[str, str]]:
         areas = read_areas(file)
     except ValueError as error:
         raise CheckpointError(str(error)) from None
-    except csv.Error as error:
-        raise CheckpointError(f"{file} is no table: {error}.") from None
     if len(areas) != config.num_labels_cls:
         raise CheckpointError(
             f"{file} has {len(areas)} areas, the network {config.num_labels_cls}; "
@@ -276,6 +291,7 @@ def _read_areas(file: Path, config: AddressConfig) -> list[tuple[str, str]]:
     ]
 
 
+@lru_cache(maxsize=1)
 def _names(table: DivisionTable) -> dict[str, str]:
     """The names of a division's chain, joined → its key; a municipality's also written twice."""
     found = {}

@@ -46,17 +46,32 @@ class AddressModel:
             tuple(code for code, _ in read_areas(folder / AREAS)),
             types,
             _temperature(folder / CALIBRATION),
-            int(config.get("max_position_embeddings", POSITIONS)),
+            _positions(folder / CONFIG, config),
         )
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise ValueError(f"{file} is not valid JSON.") from None
 
 
 def _config(file: Path) -> dict[str, Any]:
     """Empty where there is none: then it is a network of our own training."""
     if not file.exists():
         return {"tokenizer": "character"}
-    found = json.loads(file.read_text(encoding="utf-8"))
+    found = _json(file)
     if not isinstance(found, dict):
         raise ValueError(f"{file} does not hold a JSON object.")
+    return found
+
+
+def _positions(file: Path, config: dict[str, Any]) -> int:
+    found = config.get("max_position_embeddings", POSITIONS)
+    # Two of them go to [CLS] and [SEP].
+    if not isinstance(found, int) or isinstance(found, bool) or found < 3:
+        raise ValueError(f"{file} needs a max_position_embeddings of 3 or more.")
     return found
 
 
@@ -81,7 +96,10 @@ def read_areas(file: Path) -> list[tuple[str, str]]:
     (330110000000). Raises ValueError with a sentence that names the file.
     """
     with file.open(encoding="utf-8-sig", newline="") as stream:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+        try:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+        except csv.Error as error:
+            raise ValueError(f"{file} is no table: {error}.") from error
     if not rows:
         raise ValueError(f"{file} is empty.")
     head = [cell.lower() for cell in rows[0]]
@@ -122,8 +140,8 @@ def _temperature(file: Path) -> float:
     if not file.exists():
         return 1.0
     try:
-        temperature = float(json.loads(file.read_text(encoding="utf-8"))["temperature"])
-    except (KeyError, TypeError, ValueError) as error:
+        temperature = float(_json(file)["temperature"])
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{file} needs a number called temperature.") from error
     if not 0.01 <= temperature <= 100:
         raise ValueError(f"{file} has the temperature {temperature}; it must be 0.01 to 100.")

@@ -26,6 +26,8 @@ def one_line(plain: str, spans: Sequence[Span], division: Division) -> str:
         if span.type in LEVEL_OF_TYPE:
             continue
         text = _text(plain, span)
+        if not text:
+            continue  # white space alone
         if before is not None:
             line += _joint(_text(plain, before), before, text, span)
         line += text

@@ -82,7 +82,7 @@ class ChatTemplate:
         self._specials = dict(specials)
         try:
             self._template = environment.from_string(source)
-        except jinja2.TemplateError as error:
+        except Exception as error:  # Python's compiler refuses what Jinja's own lets pass
             raise CheckpointError(f"the chat template is no Jinja: {error}") from None
 
     def render(self, messages: Sequence[Mapping[str, str]], open_reply: bool = True) -> str:
@@ -94,7 +94,7 @@ class ChatTemplate:
         """
         try:
             # Models that can think aloud first answer at once where their template lets them.
-            return self._template.render(
+            text = self._template.render(
                 messages=list(messages),
                 add_generation_prompt=open_reply,
                 tools=None,
@@ -102,6 +102,8 @@ class ChatTemplate:
                 enable_thinking=False,
                 **self._specials,
             )
+            text.encode()
+            return text
         except TemplateRefuses:
             raise
         except Exception as error:  # whatever a foreign template does

@@ -15,12 +15,22 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from server_bundle.chitchat.folder import CheckpointError, context_length, read_json
+from server_bundle.chitchat.folder import (
+    MOST_IDS,
+    CheckpointError,
+    context_length,
+    read_json,
+    size,
+)
 from server_bundle.chitchat.network import ChitchatNetwork, NetworkConfig
+
+# Nothing published comes near these; a network of absurd sizes would take all memory to refuse.
+_MOST_WIDTH, _MOST_LAYERS = 1 << 16, 1024
 
 
 def network_config(config: dict[str, Any]) -> NetworkConfig:
-    """Sizes from a transformers ``config.json`` of type ``gpt2`` or ``openai-gpt``."""
+    """Sizes from a transformers ``config.json`` of type ``gpt2`` or ``openai-gpt``. Raises
+    :class:`CheckpointError`."""
     kind = config.get("model_type")
     if kind not in ("gpt2", "openai-gpt"):
         raise CheckpointError(
@@ -28,22 +38,26 @@ def network_config(config: dict[str, Any]) -> NetworkConfig:
         )
     post_norm = kind == "openai-gpt"
     try:
-        n_embd = int(config["n_embd"])
+        n_embd = size(config, "n_embd", _MOST_WIDTH)
+        n_head = size(config, "n_head", n_embd)
+        if n_embd % n_head:
+            raise CheckpointError(f"config.json: n_head {n_head} does not divide n_embd {n_embd}")
+        wider = {"n_inner": config.get("n_inner") or 4 * n_embd}
         activation = str(config.get("afn" if post_norm else "activation_function", "gelu_new"))
         if post_norm and activation == "gelu":
             activation = "gelu_new"  # modeling_openai's ACT_FNS maps "gelu" to the tanh form
         return NetworkConfig(
-            vocab_size=int(config["vocab_size"]),
+            vocab_size=size(config, "vocab_size", MOST_IDS),
             n_positions=context_length(config),
             n_embd=n_embd,
-            n_layer=int(config["n_layer"]),
-            n_head=int(config["n_head"]),
-            n_inner=int(config.get("n_inner") or 4 * n_embd),
+            n_layer=size(config, "n_layer", _MOST_LAYERS),
+            n_head=n_head,
+            n_inner=size(wider, "n_inner", 8 * _MOST_WIDTH),
             layer_norm_epsilon=float(config.get("layer_norm_epsilon", 1e-5)),
             post_norm=post_norm,
             activation=activation,
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise CheckpointError(f"config.json lacks a usable size: {error}") from None
 
 
@@ -111,9 +125,17 @@ def load_network(folder: Path) -> ChitchatNetwork:
         CheckpointError: a file is missing or unreadable, or the weights do not fit the config.
     """
     config = network_config(read_json(folder / "config.json"))
+    state = convert(read_weights(folder))
+    # Before so many layers are made that the weights do not have.
+    if (layers := len({name.split(".")[1] for name in state if name.startswith("blocks.")})) != (
+        config.n_layer
+    ):
+        raise CheckpointError(
+            f"the weights in {folder} do not fit its config.json: they have {layers} layers, not "
+            f"{config.n_layer}"
+        )
     with torch.device("meta"):
         network = ChitchatNetwork(config)
-    state = convert(read_weights(folder))
     try:
         network.load_state_dict(state, assign=True)
     except RuntimeError as error:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+#: Ids and positions; nothing published comes near these, so what does is broken or an attack.
+MOST_IDS, MOST_POSITIONS = 1 << 22, 1 << 24
 
 
 class CheckpointError(Exception):
@@ -30,7 +34,7 @@ def read_json(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointError(f"{path.name} is missing from {path.parent}") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}") from None
     if not isinstance(data, dict):
         raise CheckpointError(f"{path} does not hold a JSON object")
@@ -45,17 +49,25 @@ def text_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def context_length(config: dict[str, Any]) -> int:
-    """Longest sequence of prompt and reply that a ``config.json`` allows, in tokens."""
+    """Longest sequence of prompt and reply that a ``config.json`` allows, in tokens; raises
+    :class:`CheckpointError`."""
     words = text_config(config)
     for name in ("n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length"):
         if words.get(name):
-            return int(words[name])
+            return size(words, name, MOST_POSITIONS)
     return 512
 
 
 def vocabulary_size(config: dict[str, Any]) -> int:
     """Number of ids; raises :class:`CheckpointError`."""
-    try:
-        return int(text_config(config)["vocab_size"])
-    except (KeyError, TypeError, ValueError):
-        raise CheckpointError("config.json does not tell its vocab_size") from None
+    return size(text_config(config), "vocab_size", MOST_IDS)
+
+
+def size(config: Mapping[str, Any], name: str, most: int) -> int:
+    """A whole number from 1 to ``most``; raises :class:`CheckpointError`."""
+    value = config.get(name)
+    if value is None:
+        raise CheckpointError(f"config.json does not tell its {name}")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise CheckpointError(f"config.json: {name} must be a whole number from 1 to {most:,}")
+    return value

@@ -47,7 +47,7 @@ def is_template(folder: Path) -> bool:
     """Whether the folder holds a model of transformers with a chat template."""
     try:
         data = tomllib.loads((folder / prompt_file.NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False  # reading it again says what is wrong
     return data.get("layout") == "template"
 

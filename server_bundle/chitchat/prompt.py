@@ -22,6 +22,7 @@ from server_bundle.chitchat.folder import (
     Vocabulary,
     context_length,
     read_json,
+    vocabulary_size,
 )
 
 
@@ -90,7 +91,7 @@ class PromptLayout:
         tokens = read_vocabulary(folder)
         config = read_json(folder / "config.json")
         context = context_length(config)
-        size = max(len(tokens), int(config.get("vocab_size") or 0))
+        size = max(len(tokens), vocabulary_size(config) if config.get("vocab_size") else 0)
         file = prompt_file.read(folder, size, context)
         ids = file.ids if file else special_ids(folder, tokens)
         speakers = (ids["user"], ids["bot"]) if "user" in ids else None

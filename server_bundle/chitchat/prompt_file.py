@@ -74,7 +74,7 @@ def read(folder: Path, vocabulary: int, context: int) -> PromptFile | None:
         data = tomllib.loads((folder / NAME).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{(folder / NAME).resolve()} cannot be read: {error}") from None
     return _Reader((folder / NAME).resolve(), data).read(vocabulary, context)
 
@@ -116,10 +116,11 @@ class _Reader:
         sampling = self._table("sampling")
         self._known(sampling, SAMPLING, "sampling.")
         try:
-            parse(sampling, SamplingParameters(), vocab_size=vocabulary, context=length)
+            checked = parse(sampling, SamplingParameters(), vocab_size=vocabulary, context=length)
         except InvalidParameter as error:
             raise CheckpointError(f"{self._path}, [sampling]: {error}") from None
-        return PromptFile(layout, length, turns, ids, stop, system, dict(sampling))
+        kept = {name: getattr(checked, name) for name in sampling}  # "0.7" is 0.7, and -1 of k is 0
+        return PromptFile(layout, length, turns, ids, stop, system, kept)
 
     def _table(self, name: str) -> dict[str, Any]:
         found = self._data.get(name, {})
@@ -206,6 +207,11 @@ _TURNS = {
 }
 
 
+def _quoted(text: str) -> str:
+    """A basic string of TOML: JSON's, but that DEL is escaped too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def text_of(found: PromptFile, limit: int, tokens: Mapping[int, str]) -> str:
     """The file's text, each entry explained.
 
@@ -214,8 +220,12 @@ def text_of(found: PromptFile, limit: int, tokens: Mapping[int, str]) -> str:
         tokens: what special ids are called in the vocabulary.
     """
 
+    def shown(token: int, unknown: str) -> str:
+        word = tokens.get(token, unknown)
+        return word if word.isprintable() else ascii(word)  # a comment ends with its line
+
     def id_line(name: str, value: int) -> str:
-        return f"{name} = {value}".ljust(18) + f"# {tokens.get(value, '')}".rstrip(" #")
+        return f"{name} = {value}".ljust(18) + f"# {shown(value, '')}".rstrip(" #")
 
     parts = [
         _HEAD.format(
@@ -230,9 +240,9 @@ def text_of(found: PromptFile, limit: int, tokens: Mapping[int, str]) -> str:
     if found.layout == "template":
         parts.append(
             "\n# What the system message says; empty: what the template itself says, if anything.\n"
-            f"system = {json.dumps(found.system, ensure_ascii=False)}\n"
+            f"system = {_quoted(found.system)}\n"
             "\n[vocabulary]\n# The ids that end a reply"
-            + (f" ({', '.join(tokens.get(i, '?') for i in found.stop)})" if tokens else "")
+            + (f" ({', '.join(shown(i, '?') for i in found.stop)})" if tokens else "")
             + f".\nstop = {list(found.stop)}\n"
         )
     else:

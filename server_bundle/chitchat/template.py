@@ -213,7 +213,7 @@ def read_stops(folder: Path) -> tuple[int, ...]:
     for name in ("generation_config.json", "config.json"):
         try:
             found = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             continue
         ids = found if isinstance(found, list) else [found]
         if ids and all(isinstance(i, int) and not isinstance(i, bool) for i in ids):

@@ -157,7 +157,7 @@ def told_sampling(folder: Path, vocabulary: int, context: int) -> dict[str, floa
     """What ``generation_config.json`` asks for, without what no request may ask for."""
     try:
         data = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(data, dict):
         return {}

@@ -115,6 +115,9 @@ def read_tensors(files: list[Path], say: Say) -> dict[str, Tensor]:
             raise CheckpointError(
                 f"the file {path.name} is damaged or cut off: {words[:200]}"
             ) from None
+        for name, tensor in found.items():
+            if tensor.layout != torch.strided:
+                raise CheckpointError(f"the file {path.name}: {name} is no plain tensor")
         tensors |= found
     return tensors
 

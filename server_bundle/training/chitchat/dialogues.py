@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,8 @@ def read_json_lines(path: Path, kind: str) -> Iterator[Dialogue]:
                     continue
                 row = json.loads(line)
                 turns = row["turns"]
+                if not isinstance(turns, list):
+                    raise ValueError("turns must be a list")
                 turns = turns[: len(turns) // 2 * 2]
                 if not turns or not all(isinstance(t, str) and t.strip() for t in turns):
                     raise ValueError("turns must be texts, a user's and a bot's at least")
@@ -90,11 +93,11 @@ def read_json_lines(path: Path, kind: str) -> Iterator[Dialogue]:
                     source,
                     row.get("split") == "valid",
                 )
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DialogueError(f"{path} cannot be read: {error}") from None
     except KeyError:
         raise DialogueError(f'{path}, line {number}: there is no "turns"') from None
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DialogueError(f"{path}, line {number}: no dialogue: {error}") from None
 
 

@@ -1,0 +1,1 @@
+"""Fuzz tests of everything that reads what somebody else wrote; see ``__main__``."""
