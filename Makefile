@@ -5,7 +5,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .PHONY: help run setup setup-test test lint unit format screenshots benchmarks soak audit clean coverage
-.PHONY: setup-bundle bundle deb wheel test-bundle
+.PHONY: setup-fuzz setup-bundle bundle deb wheel test-bundle
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -46,8 +46,12 @@ screenshots: setup-test ## every page in both themes and languages, into tests/a
 benchmarks: setup-test ## speed, as ratios within one run
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 
-soak: setup-test ## ten minutes of load, and the fuzz tests with many more examples
+setup-fuzz:
+	@bash .ci/setup.sh --fuzz
+
+soak: setup-fuzz ## ten minutes of load, a minute of fuzzing each parser, many more examples
 	$(BIN)/python -m tests.faults.soak $(ARGS)
+	$(BIN)/python -m tests.fuzz
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest tests/faults tests/addresses_files tests/store -m "not docker"
 
 audit: setup-test ## known vulnerabilities of the pinned packages; see docs/security.md
