@@ -225,7 +225,7 @@ def _message_from_data(data: dict[str, Any], parent: int | None) -> Message:
     message.tokens = [
         Token(
             _text(token["text"]),
-            _whole(token["id"]),
+            _token_id(token["id"]),
             math.nan if token["confidence"] is None else _number(token["confidence"]),
             _number(token["probability"]),
             tuple(
@@ -278,6 +278,10 @@ def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
         raise ValueError(f"{json.dumps(value)[:40]} is no whole number")
     return value
+
+
+def _token_id(value: Any) -> int:
+    return value if value == -1 and not isinstance(value, float) else _whole(value)  # -1: fixed
 
 
 # To be read.

@@ -76,6 +76,22 @@ def test_json_gives_everything_back(database: Database, tmp_path: Path) -> None:
     assert len(database.conversations()) == 2
 
 
+def test_a_fixed_answer_comes_back(database: Database, tmp_path: Path) -> None:
+    """Its one token is of no vocabulary."""
+    first = sample(database)
+    words = "请拨打 12356"
+    user = Message(Role.USER, "x", parent=None)
+    fixed = Message(Role.REPLY, words, parent=user.id, tokens=[Token(words, -1, 1.0, 1.0, ())])
+    fixed.finished = Finished("care", words, 1, 3, 0.1, None)
+    for message in (user, fixed):
+        database.add_message(first, message)
+    transfer.export(database, first, tmp_path / "x.json")
+    second = transfer.import_file(database, tmp_path / "x.json")
+    found = [m for m in transfer.read(database, second).messages if m.text == words]
+    assert [m.tokens for m in found] == [fixed.tokens]
+    assert found[0].finished == fixed.finished
+
+
 class Text(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
