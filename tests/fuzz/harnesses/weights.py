@@ -56,8 +56,11 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
         members = unzipped(data[1:])
     except Exception:
         return data
-    name = chance.choice([n for n in members if n.endswith(".pkl")] or sorted(members) or [""])
-    content = bytearray(members.get(name, b""))
+    names = [name for name in members if name.endswith(".pkl")] or sorted(filter(None, members))
+    if not names:
+        return data
+    name = chance.choice(names)
+    content = bytearray(members[name])
     if content and chance.random() < 0.7:
         content[chance.randrange(len(content))] = chance.randrange(256)
     elif content:
