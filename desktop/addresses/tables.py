@@ -247,6 +247,8 @@ def _sheet(path: Path) -> Iterator[list[Cell]]:
                 yield cells
         finally:
             book.close()
+    except InvalidInput:
+        raise
     # Whatever zipfile, its packers, the XML reader and openpyxl meet in a broken file.
     except Exception as error:
         raise InvalidInput(f"{path} is no readable XLSX file") from error

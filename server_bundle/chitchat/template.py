@@ -136,6 +136,8 @@ class TemplateLayout:
                 middle = (low + high) // 2
                 low, high = (middle, high) if len(attempt(middle)) <= room else (low, middle)
             most, ids = low, attempt(low)
+        if not ids:
+            raise InvalidPrompt("this model's template makes nothing of a message")
         if len(ids) > self.context - _LEAST_REPLY:
             raise InvalidPrompt(
                 f"the message has {len(text):,} characters that make {len(ids):,} tokens; "

@@ -52,9 +52,9 @@ def fuzz(name: str, seconds: int) -> Run:
     corpus.mkdir(parents=True, exist_ok=True)
     for seed in chosen.seeds():
         (corpus / hashlib.sha1(seed, usedforsecurity=False).hexdigest()).write_bytes(seed)
-    command = [sys.executable, "-m", "tests.fuzz.child", name]
+    command = [sys.executable, "-m", "tests.fuzz.child", name, str(target)]
     command += [f"-max_total_time={seconds}", f"-timeout={_LONGEST}", "-print_final_stats=1"]
-    command += [f"-rss_limit_mb={_MEMORY_MIB}", f"-artifact_prefix={target}/", str(corpus)]
+    command += [f"-rss_limit_mb={_MEMORY_MIB}", str(corpus)]
     before = {path.name for path in target.iterdir()}
     started = time.monotonic()
     with (target / "log.txt").open("w", encoding="utf-8") as log:
@@ -103,7 +103,10 @@ def main() -> int:
         run = fuzz(name, arguments.seconds)
         runs.append(run)
         print(f"{name:<16} {run.executions:>9,} executions  {run.paths:>6,} paths", end="  ")
-        print(f"{run.seconds:>6.1f} s  " + ("ok" if run.status == 0 else "FOUND SOMETHING"))
+        print(
+            f"{run.seconds:>6.1f} s  " + ("ok" if run.status == 0 else "FOUND SOMETHING"),
+            flush=True,
+        )
         if run.status:
             log = ARTIFACTS / name / "log.txt"
             print(f"  {', '.join(run.inputs) or 'no input'}; see {log.relative_to(ROOT)}")

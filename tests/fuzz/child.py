@@ -1,15 +1,17 @@
-"""Fuzzes one harness: ``python -m tests.fuzz.child NAME [libFuzzer's options and corpus]``.
+"""Fuzzes one harness: ``python -m tests.fuzz.child NAME FOLDER [libFuzzer's options and corpus]``.
 
 Started by ``python -m tests.fuzz``. Ends with a status other than 0 at the first finding, whose
-input libFuzzer writes into a file.
+input is a file in FOLDER then.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import sys
 import tempfile
+from pathlib import Path
 
 import atheris
 
@@ -20,7 +22,7 @@ _WATCHED = ["desktop", "server_bundle", "tomllib", "jinja2"]
 
 
 def main() -> None:
-    name, options = sys.argv[1], sys.argv[2:]
+    name, findings, options = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     os.environ["TRITALK_HOME"] = tempfile.mkdtemp(prefix="home-", dir=harness.folder())
     with atheris.instrument_imports(include=_WATCHED):
         chosen = harness.load(name)
@@ -34,11 +36,21 @@ def main() -> None:
                 return found
         return bytes(atheris.Mutate(data, max_size))
 
+    def one(data: bytes) -> None:
+        try:
+            chosen.one(data)
+        except BaseException:
+            # libFuzzer writes it at exit, but its own alarm may end the process before.
+            digest = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+            (findings / f"crash-{digest}").write_bytes(data)
+            raise
+
     arguments = [sys.argv[0], f"-max_len={chosen.max_len}", *options]
+    arguments.append(f"-artifact_prefix={findings}/")
     if mutate is None:
-        atheris.Setup(arguments, chosen.one)
+        atheris.Setup(arguments, one)
     else:
-        atheris.Setup(arguments, chosen.one, custom_mutator=mutated)
+        atheris.Setup(arguments, one, custom_mutator=mutated)
     atheris.Fuzz()
 
 

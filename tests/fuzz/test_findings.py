@@ -35,9 +35,11 @@ from server_bundle.chitchat.chat_template import ChatTemplate
 from server_bundle.chitchat.checkpoint import network_config
 from server_bundle.chitchat.folder import CheckpointError, context_length
 from server_bundle.chitchat.importing import source
+from server_bundle.chitchat.prompt import InvalidPrompt
 from server_bundle.chitchat.prompt_file import PromptFile
+from server_bundle.chitchat.template import TemplateLayout
 from server_bundle.training.chitchat.dialogues import EXCHANGES, DialogueError, read_all
-from tests.fuzz.harnesses import address_folder, server_answers
+from tests.fuzz.harnesses import address_folder, server_answers, template_folder
 from tests.fuzz.harnesses import conversations as conversation_seeds
 
 DEEP = "[" * 20_000
@@ -76,6 +78,15 @@ def test_a_template_that_only_python_refuses() -> None:
 def test_a_template_that_makes_no_text() -> None:
     with pytest.raises(CheckpointError, match="the chat template fails"):
         ChatTemplate("{{ '\\ud800' }}", {}).render([])
+
+
+def test_a_template_that_makes_nothing(tmp_path: Path) -> None:
+    for name, content in template_folder.good().items():
+        (tmp_path / name).write_bytes(content)
+    assert TemplateLayout.from_folder(tmp_path).encode([], "你好", 16).ids
+    (tmp_path / "chat_template.jinja").write_text("")
+    with pytest.raises(InvalidPrompt, match="makes nothing of a message"):
+        TemplateLayout.from_folder(tmp_path).encode([], "你好", 16)
 
 
 @pytest.mark.parametrize("length", ["²", float("inf"), -1, True, [512], 1 << 60])
