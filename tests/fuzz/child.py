@@ -45,6 +45,9 @@ def main() -> None:
             (findings / f"crash-{digest}").write_bytes(data)
             raise
 
+    # Before the clock runs: what is imported at its first use (torch's meta device) takes seconds.
+    for seed in chosen.seeds():
+        one(seed)
     arguments = [sys.argv[0], f"-max_len={chosen.max_len}", *options]
     arguments.append(f"-artifact_prefix={findings}/")
     if mutate is None:
