@@ -127,6 +127,14 @@ def test_weights_that_are_no_plain_tensors(tmp_path: Path) -> None:
         address_checkpoint._read_weights(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "../x", ""])
+def test_an_index_that_names_no_file_of_its_folder(tmp_path: Path, name: str) -> None:
+    index = json.dumps({"weight_map": {"a": name}})
+    (tmp_path / "model.safetensors.index.json").write_text(index)
+    with pytest.raises(CheckpointError, match="is no plain file name"):
+        source.weight_files(tmp_path)
+
+
 def test_memory_of_a_file_with_an_absurd_header(tmp_path: Path) -> None:
     save_file({"a": torch.zeros(2, 3)}, tmp_path / "model.safetensors")
     assert memory.weights(tmp_path)[0] == 6

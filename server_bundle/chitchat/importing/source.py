@@ -16,7 +16,7 @@ from torch import Tensor
 
 from server_bundle.chitchat.folder import CheckpointError, read_json, text_config
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 # Nothing published comes near these; what does is broken or an attack.
 _MOST = {
     "n_layer": 1024,
