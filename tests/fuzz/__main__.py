@@ -57,11 +57,14 @@ def fuzz(name: str, seconds: int) -> Run:
     command += [f"-rss_limit_mb={_MEMORY_MIB}", str(corpus)]
     before = {path.name for path in target.iterdir()}
     started = time.monotonic()
-    with (target / "log.txt").open("w", encoding="utf-8") as log:
+    with (
+        tempfile.TemporaryDirectory(prefix="tritalk-fuzz-", dir=harness.memory()) as own,
+        (target / "log.txt").open("w", encoding="utf-8") as log,
+    ):
         status = subprocess.run(
             command,
             cwd=ROOT,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", harness.FOLDER: own},
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,

@@ -15,6 +15,7 @@ import contextlib
 import importlib
 import io
 import json
+import os
 import pkgutil
 import random
 import shutil
@@ -30,6 +31,8 @@ from typing import Any
 from tests.fuzz import harnesses
 
 MAX_LEN = 4096
+#: Names the folder of a child, which libFuzzer ends before it could clear up.
+FOLDER = "TRITALK_FUZZ_FOLDER"
 Mutate = Callable[[bytes, random.Random], bytes]
 
 
@@ -70,11 +73,17 @@ def allowed(*documented: type[Exception]) -> Iterator[None]:
     assert len(words) < 4000, f"{len(words)} characters to tell what is wrong"
 
 
+def memory() -> Path | None:
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() else None
+
+
 @lru_cache(maxsize=1)
 def folder() -> Path:
     """A folder of this process's own, on a file system in memory where there is one."""
-    memory = Path("/dev/shm")
-    made = Path(tempfile.mkdtemp(prefix="tritalk-fuzz-", dir=memory if memory.is_dir() else None))
+    if given := os.environ.get(FOLDER):
+        return Path(given)
+    made = Path(tempfile.mkdtemp(prefix="tritalk-fuzz-", dir=memory()))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return made
 
