@@ -112,6 +112,18 @@ def test_a_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_path: P
         assert torch.equal(tensor, resumed.network.state_dict()[name]), name
 
 
+@pytest.mark.parametrize("last", [False, True])
+def test_the_least_perplexed_or_the_last_weights_are_exported(tmp_path: Path, last: bool) -> None:
+    trainer = _trainer(_settings(tmp_path, "run", steps=3, last=last))
+    trainer.run()
+    kept = {name: torch.zeros_like(value) for name, value in trainer.network.state_dict().items()}
+    trainer.best["network"] = kept
+    trainer.export(tmp_path / "model")
+    weights = load_file(tmp_path / "model" / "model.safetensors")["transformer.ln_f.weight"]
+    expected = trainer.network.ln_f.weight.detach() if last else kept["ln_f.weight"]
+    torch.testing.assert_close(weights.float(), expected, atol=1e-2, rtol=1e-2)
+
+
 def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
     one = _trainer(_settings(tmp_path, "one", steps=4, dropout=0.0, tokens=3000))
     two = _trainer(_settings(tmp_path, "two", steps=4, dropout=0.0, tokens=3000, processes=2))

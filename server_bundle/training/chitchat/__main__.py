@@ -90,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
     add("--processes", type=int, help="that compute together (default: one a core, at most 2)")
     add("--threads", type=int, default=1, help="of a single process")
     add("--checkpoint-minutes", type=float, default=4.0)
+    add("--last", action="store_true", help="export the last weights, not the least perplexed")
     add("--layers", type=int, default=6, help="from scratch only")
     add("--width", type=int, default=256, help="from scratch only")
     add("--heads", type=int, default=4, help="from scratch only")
@@ -122,6 +123,7 @@ def _settings(args: argparse.Namespace) -> Settings:
         threads=args.threads,
         bf16=has_bf16(),
         checkpoint_minutes=args.checkpoint_minutes,
+        last=args.last,
         layers=args.layers,
         width=args.width,
         heads=args.heads,

@@ -43,7 +43,8 @@ class Settings:
     """What a run is told. ``start`` None trains from scratch, in the layout of ``pattern``.
 
     Either ``steps`` or ``minutes`` ends it; the rates hold for the share ``hold`` of that, then
-    fall to 0 in a line.
+    fall to 0 in a line. ``last``: the last weights are the result, not those of the best held-out
+    perplexity, which rises with a model's certainty while its replies may still get better.
     """
 
     out: Path
@@ -69,6 +70,7 @@ class Settings:
     threads: int = 1
     bf16: bool = False
     checkpoint_minutes: float = 4.0
+    last: bool = False
     layers: int = 6
     width: int = 256
     heads: int = 4
@@ -305,8 +307,9 @@ class Trainer:
         self.evaluate()
 
     def export(self, folder: Path) -> None:
-        """Write the best weights so far as a servable folder."""
-        state = self.best["network"] or self.network.state_dict()
+        """Write the best weights so far, or, where so set, the last, as a servable folder."""
+        best = None if self.settings.last else self.best["network"]
+        state = best or self.network.state_dict()
         state = {name: value.detach().clone() for name, value in state.items()}
         assert self.full is not None
         state["wte.weight"] = self.rows.give(state["wte.weight"], self.full)
