@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -13,8 +15,9 @@ from pathlib import Path
 from desktop import paths
 from desktop.launchers import guardian, tritonserver
 from desktop.launchers.base import LaunchError, Report
+from desktop.launchers.http_guard import HttpGuard
 from desktop.launchers.prerequisites import TritonWheel, find_triton
-from desktop.launchers.server_process import STOP_WITHIN, Outcome, ServerOptions
+from desktop.launchers.server_process import STOP_WITHIN, Outcome, PortTaken, ServerOptions
 from desktop.launchers.tritonserver import Folders, install_backends, new_endpoint
 from desktop.models import address as address_models
 from desktop.triton.types import Endpoint
@@ -24,12 +27,13 @@ _POLL_INTERVAL = 0.05
 
 
 class EmbeddedProcess:
-    """A child process, killed by the kernel when the supervisor dies."""
+    """A child process, killed by the kernel when the supervisor dies, and the guard before it."""
 
     adopted = False
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, guard: HttpGuard) -> None:
         self._process = process
+        self._guard = guard
         self.pid = process.pid
 
     async def pump(self, feed: Callable[[bytes], None]) -> None:
@@ -52,6 +56,7 @@ class EmbeddedProcess:
                 await asyncio.wait_for(self.wait(), STOP_WITHIN)
 
     async def kill(self) -> None:
+        await self._guard.close()
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
@@ -121,9 +126,21 @@ class EmbeddedServer:
 
     async def spawn(self, endpoint: Endpoint) -> EmbeddedProcess:
         assert self._wheel is not None
-        return EmbeddedProcess(
-            await tritonserver.spawn(self._wheel, self._folders, endpoint, self._launch_id)
-        )
+        behind = self._folders.run / "b"
+        guard = HttpGuard(endpoint, behind)
+        try:
+            await guard.open()
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise PortTaken("another program took the HTTP port") from error
+        inside = dataclasses.replace(endpoint, http=f"unix:{behind}")
+        try:
+            process = await tritonserver.spawn(self._wheel, self._folders, inside, self._launch_id)
+        except BaseException:
+            await guard.close()
+            raise
+        return EmbeddedProcess(process, guard)
 
     def protect(self) -> None:
         # Triton makes its shared memory readable for everybody, whatever the mask says.

@@ -132,10 +132,13 @@ def arguments(
         f"--metrics-address={endpoint.metrics}" if endpoint.metrics else "--allow-metrics=false",
     ]
     if endpoint.http.startswith("unix:"):
-        return [*words, f"--http-address={endpoint.http}"]
-    address, _, port = endpoint.http.removeprefix("http://").rpartition(":")
-    key = endpoint.headers[KEY_HEADER]
-    return [*words, f"--http-address={address}", f"--http-port={port}", *flags.restricted(key)]
+        words.append(f"--http-address={endpoint.http}")
+    else:
+        address, _, port = endpoint.http.removeprefix("http://").rpartition(":")
+        words += [f"--http-address={address}", f"--http-port={port}"]
+    if KEY_HEADER in endpoint.headers:
+        words += flags.restricted(endpoint.headers[KEY_HEADER])
+    return words
 
 
 def environment(wheel: TritonWheel, launch_id: str) -> dict[str, str]:

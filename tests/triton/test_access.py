@@ -50,7 +50,7 @@ def test_another_user_is_refused(
     assert curl(server, "m", "/metrics") == 0
     assert curl(server, "g:1", "/inference.GRPCInferenceService/ServerLive", http2) == 0
     could_not_connect = 7
-    for name in ("h", "m", "g:1", "control"):
+    for name in ("h", "b", "m", "g:1", "control"):
         assert curl(server, name, "/", user="65534") == could_not_connect
     server.lease.close()
     assert server.wait_until_gone() == []
@@ -99,8 +99,15 @@ def test_tcp_needs_the_key_on_every_call_and_listens_on_loopback_only(
     client.close()
     assert numbers(server, "relay", 2) == [0, 1]
 
-    ports = [int(address.rpartition(":")[2]) for address in (endpoint.grpc, endpoint.http)]
-    assert _listeners(server.status().pid) == {("127.0.0.1", port) for port in ports}
+    # A stranger's body is not even read.
+    path, absurd = "/v2/models/counter/infer", {"COUNT": "x" * (17 << 20)}
+    assert health.request(endpoint.http, "POST", path, {}, absurd)[0] == 403
+    assert health.request(endpoint.http, "POST", path, endpoint.headers, absurd)[0] == 413
+
+    # Triton's own HTTP front end is behind the supervisor's guard, on a socket.
+    grpc, http = (int(address.rpartition(":")[2]) for address in (endpoint.grpc, endpoint.http))
+    assert _listeners(server.status().pid) == {("127.0.0.1", grpc)}
+    assert _listeners(server.supervisor_pid) == {("127.0.0.1", http)}
     for file in [*server.home.rglob("*.log*"), *server.home.rglob("*.json")]:
         assert key not in file.read_text(errors="replace")
 
