@@ -18,6 +18,8 @@ from desktop.store.transfer import TransferError
 from desktop.triton.types import Alternative, Finished, Sampling, Token
 from tests.store.conftest import token
 
+SAMPLE = Path(__file__).parents[2] / "resources" / "samples" / "conversation.json"
+
 
 def sample(database: Database) -> int:
     """A conversation with branches, a choice by hand and a reply that broke off."""
@@ -90,6 +92,16 @@ def test_a_fixed_answer_comes_back(database: Database, tmp_path: Path) -> None:
     found = [m for m in transfer.read(database, second).messages if m.text == words]
     assert [m.tokens for m in found] == [fixed.tokens]
     assert found[0].finished == fixed.finished
+
+
+def test_the_sample_comes_in(database: Database) -> None:
+    """The README offers it; its tokens have what the window draws."""
+    found = transfer.read(database, transfer.import_file(database, SAMPLE))
+    replies = [m for m in found.path if m.role is Role.REPLY]
+    assert len(replies) == 2
+    for reply in replies:
+        assert "".join(t.text for t in reply.tokens) == reply.text
+        assert all(len(t.alternatives) >= 5 for t in reply.tokens)
 
 
 class Text(HTMLParser):
