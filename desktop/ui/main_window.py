@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, Signal, SignalInstance, Slot
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance, Slot
+from PySide6.QtGui import QAction, QActionGroup, QCursor
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -59,6 +59,7 @@ class Rail(QFrame):
         column.addWidget(self.settings)
         self.menu = QMenu(self.settings)
         self.settings.setMenu(self.menu)
+        self.menu.aboutToHide.connect(self._look_for_pointer)
         self.theme_actions = self._make_choices(("system", "light", "dark"), self.theme_chosen)
         self.menu.addSeparator()
         self.language_actions = self._make_choices(("system", "zh", "en"), self.language_chosen)
@@ -71,6 +72,15 @@ class Rail(QFrame):
         button = QToolButton(self)
         theme.fit(button, width=40, height=40, icon=20)
         return button
+
+    @Slot()
+    def _look_for_pointer(self) -> None:
+        """Qt tells a button nothing of a pointer that left it while its menu was open, so it would
+        stay tinted as if the pointer were on it."""
+        pointer = self.settings.mapFromGlobal(QCursor.pos())
+        over = self.settings.rect().contains(pointer)
+        self.settings.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, over)
+        self.settings.update()
 
     def _make_choices(self, values: tuple[str, ...], chosen: SignalInstance) -> dict[str, QAction]:
         title = self.menu.addAction("")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QCursor, QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -152,3 +152,16 @@ def test_follows_the_system_until_told_otherwise(
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert theme.current().scheme == "light"
     app.settings.remove("theme")
+
+
+def test_the_settings_button_is_not_tinted_after_its_menu(
+    fake: Callable[..., Fake], qtbot: QtBot
+) -> None:
+    """Its menu takes the pointer away from it, which Qt does not tell it."""
+    app = fake().app
+    rail = app.window.rail
+    QCursor.setPos(app.window.mapToGlobal(app.window.rect().center()))
+    rail.settings.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)  # as the click has left it
+    rail.menu.popup(rail.settings.mapToGlobal(rail.settings.rect().topRight()))
+    rail.menu.close()
+    qtbot.waitUntil(lambda: not rail.settings.underMouse())
