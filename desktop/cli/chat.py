@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop.cli.session import server_session
 from desktop.launchers import current
+from desktop.models.chat import installed
 from desktop.triton.client import ChatStream
 from desktop.triton.models import stream_model
 from desktop.triton.types import Finished, InvalidInput, Sampling, Token, TritalkError
@@ -78,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     with server_session() as client:
         if arguments.model:
             _wait_until_loaded(model)
+            _require(model, arguments.model)
 
         def ask(text: str, history: list[str]) -> ChatStream:
             return client.chat(
@@ -98,6 +100,15 @@ def _wait_until_loaded(model: str) -> None:
     """A server is ready before the imported models are, which may be large."""
     while (status := current()) is not None and status.models.get(model) == "LOADING":
         time.sleep(0.2)
+
+
+def _require(model: str, name: str) -> None:
+    """Say of a misspelt model that it is one, in the words of the other commands. One imported here
+    is asked for all the same: the server's list may be older than it."""
+    status = current()
+    known = {*(status.models if status else ()), *(stream_model(m.name) for m in installed())}
+    if model not in known and status is not None and status.models:
+        raise InvalidInput(f"there is no chat model {name!r} here; see: tritalk models list")
 
 
 def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -> Finished:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.addresses.run import FileRun
+from desktop.addresses.tables import SUFFIXES
 from desktop.addresses.writers import FORMATS
 from desktop.cli.chat import printable
 from desktop.cli.progress import ProgressBar
@@ -56,9 +57,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.text != "-" and not arguments.text.strip():
         raise InvalidInput("the address is empty; write one first")
     if arguments.text != "-" and looks_like_a_file(arguments.text):
+        if Path(arguments.text).suffix.lower() in {".csv", ".tsv", ".xlsx"}:
+            raise InvalidInput(
+                f"{arguments.text} is a file; say with --output where its rows go, as in: "
+                f"tritalk parse {arguments.text} --output parsed.xlsx"
+            )
         raise InvalidInput(
             f"{arguments.text} is a file; to parse its lines: tritalk parse - < {arguments.text}"
         )
+    if is_named_like_a_table(arguments.text):
+        raise InvalidInput(f"{arguments.text} is no file; check its name")
     with server_session() as client:
         if arguments.text != "-":
             show(client.parse([arguments.text])[0], arguments.json)
@@ -160,6 +168,11 @@ def looks_like_a_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # too long for a name, or with a NUL in it
         return False
+
+
+def is_named_like_a_table(text: str) -> bool:
+    """No address ends as a file's name does, so it is a file that is not there."""
+    return text.lower().endswith(SUFFIXES)
 
 
 def show_error(text: str, error: TritalkError, line: int, as_json: bool) -> None:

@@ -95,6 +95,8 @@ def test_a_reply_for_people(server: Any) -> None:
         (["chat", "好" * 10_000], "10,000 characters; this model reads at most"),
         (["chat", "你好", "--temperature", "9"], "temperature must be from 0 to 2, not 9.0"),
         (["chat", b"\xff\xfe"], "text_input is not valid UTF-8"),
+        (["chat", "你好", "--model", "nope"], "there is no chat model 'nope' here"),
+        (["parse", "no.csv"], "no.csv is no file; check its name"),
         (["parse", "  "], "the address is empty; write one first"),
         (["parse", "好" * 10_000], "characters; at most 2000 can be parsed"),
     ],
@@ -239,6 +241,10 @@ def test_a_file_given_as_an_address_is_noticed(server: Any, tmp_path: Path) -> N
     done = tritalk("parse", str(path))
     assert done.returncode == 2
     assert f"tritalk parse - < {path}" in done.stderr.decode()
+    table = path.rename(tmp_path / "addresses.csv")
+    done = tritalk("parse", str(table))
+    assert done.returncode == 2
+    assert f"tritalk parse {table} --output" in done.stderr.decode()
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_address(server: Any) -> None:
