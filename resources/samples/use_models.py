@@ -1,7 +1,8 @@
 """Uses a running Tritalk server as any Triton client can: a chat token by token, and addresses.
 
     tritalk server start
-    python use_models.py 今天好累啊
+    python use_models.py                     # says 今天好累啊
+    python use_models.py 你好 今天好累啊      # two messages of one conversation
     python use_models.py --addresses addresses.csv --column 收货地址
 
 Needs `pip install "tritonclient[grpc]"` and the command `tritalk`, which is asked where the server
@@ -113,6 +114,19 @@ def parse(
         yield from (json.loads(row) for row in answer.as_numpy("result")[:, 0])
 
 
+def read_column(path: Path, column: str) -> list[str]:
+    """The texts of one column of a CSV file, blank ones left out."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream)
+            columns = reader.fieldnames or []
+            if column not in columns:
+                sys.exit(f"no column {column}; choose with --column: {', '.join(columns)}")
+            return [text for row in reader if (text := (row[column] or "").strip())]
+    except OSError as error:
+        sys.exit(f"{path} cannot be read: {error.strerror}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("message", nargs="*", help="messages of one conversation, in order")
@@ -120,10 +134,12 @@ def main() -> None:
     parser.add_argument("--addresses", type=Path, metavar="CSV", help="a file of addresses")
     parser.add_argument("--column", default="address", help="the column they stand in")
     arguments = parser.parse_args()
+    rows = read_column(arguments.addresses, arguments.column) if arguments.addresses else []
+    messages = arguments.message or ([] if arguments.addresses else ["今天好累啊"])
     address, headers = where()
     with grpc.InferenceServerClient(address) as client:
         history: list[str] = []
-        for message in arguments.message:
+        for message in messages:
             print(f"> {message}")
             reply = ""
             sampling = {} if arguments.seed is None else {"seed": arguments.seed}
@@ -135,13 +151,10 @@ def main() -> None:
                 print(f"  {text}  {probability:.2f}  | {others}")
             print(f"= {reply}\n")
             history += [message, reply]
-        if arguments.addresses:
-            with arguments.addresses.open(encoding="utf-8-sig", newline="") as stream:
-                rows = [row[arguments.column].strip() for row in csv.DictReader(stream)]
-            for found in parse(client, headers, [row for row in rows if row]):
-                division = found["division"]
-                levels = [division[level] for level in ("province", "city", "district", "town")]
-                print(division["code"] or "-", "/".join(filter(None, levels)), found["text"])
+        for found in parse(client, headers, rows):
+            division = found["division"]
+            levels = [division[level] for level in ("province", "city", "district", "town")]
+            print(division["code"] or "-", "/".join(filter(None, levels)), found["text"])
 
 
 if __name__ == "__main__":
