@@ -118,7 +118,7 @@ def test_broken_bytes_mark_their_row(server: Any, tmp_path: Path) -> None:
         (["-", "--output", "o.csv"], "needs a file to read"),
         (["in.csv", "--output", "o.csv", "--json"], "--format json"),
         (["in.csv", "--column", "收货地址"], "say with --output"),
-        (["in.csv"], "in.csv is a file; to parse its lines"),
+        (["in.csv"], "in.csv is a file; say with --output where its rows go"),
     ],
 )
 def test_what_cannot_work_is_said_before_a_server_is_needed(
