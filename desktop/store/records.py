@@ -109,7 +109,7 @@ def opening_turns(persona: str) -> tuple[str, ...]:
 #: What a new conversation begins with: the shipped model's own defaults, spelt out.
 DEFAULT_SETTINGS = ChatSettings(
     Sampling(
-        temperature=0.7,
+        temperature=0.4,
         top_p=0.9,
         top_k=0,
         max_tokens=80,

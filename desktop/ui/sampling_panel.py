@@ -41,9 +41,9 @@ RANGES = (
 
 #: What a preset sets; the rest (length, seed, history) stays as the person has it.
 PRESETS: dict[str, Sampling] = {
-    "steady": Sampling(temperature=0.4, top_p=0.7, top_k=0, repetition_penalty=1.0),
-    "natural": Sampling(temperature=0.7, top_p=0.9, top_k=0, repetition_penalty=1.0),
-    "lively": Sampling(temperature=1.0, top_p=0.95, top_k=0, repetition_penalty=1.1),
+    "steady": Sampling(temperature=0.2, top_p=0.7, top_k=0, repetition_penalty=1.0),
+    "natural": Sampling(temperature=0.4, top_p=0.9, top_k=0, repetition_penalty=1.0),
+    "lively": Sampling(temperature=0.8, top_p=0.95, top_k=0, repetition_penalty=1.1),
 }
 
 

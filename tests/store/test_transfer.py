@@ -98,7 +98,7 @@ def test_the_sample_comes_in(database: Database) -> None:
     """The README offers it; its tokens have what the window draws."""
     found = transfer.read(database, transfer.import_file(database, SAMPLE))
     replies = [m for m in found.path if m.role is Role.REPLY]
-    assert len(replies) == 2
+    assert len(replies) == 4
     for reply in replies:
         assert "".join(t.text for t in reply.tokens) == reply.text
         assert all(len(t.alternatives) >= 5 for t in reply.tokens)

@@ -50,7 +50,8 @@ def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: 
         why = asyncio.run(generation.run())
     log.close()
     assert generation.port_taken
-    assert "tritonserver" in why
+    # The HTTP port is the guard's, the gRPC port Triton's own.
+    assert {"grpc": "tritonserver", "http": "another program took the HTTP port"}[taken] in why
     assert generation.seconds_ready == 0
     assert not [changes for changes in published if changes.get("message") == "ready"]
     assert guardian.processes_of(LAUNCH_ID) == []

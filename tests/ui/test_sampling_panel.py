@@ -77,9 +77,9 @@ def test_presets_reset_and_seed(panel: SamplingPanel) -> None:
     panel.seed.editingFinished.emit()
     panel.presets["lively"].click()
     sampling = heard[-1].sampling
-    assert (sampling.temperature, sampling.top_p, sampling.max_tokens) == (1.0, 0.95, 30)
+    assert (sampling.temperature, sampling.top_p, sampling.max_tokens) == (0.8, 0.95, 30)
     assert sampling.seed == 7
-    assert panel.dials["temperature"].value == 1.0
+    assert panel.dials["temperature"].value == 0.8
     for text in ("-1", "x", "9" * 19, "１２"):
         panel.seed.setText(text)
         panel.seed.editingFinished.emit()
@@ -99,7 +99,7 @@ def test_each_conversation_has_its_own(qtbot: QtBot, fake: Callable[..., Fake]) 
     talk(qtbot, one, "甲")
     sampling = one.client.samplings[-1]
     assert sampling is not None
-    assert sampling.temperature == 0.4
+    assert sampling.temperature == 0.2
     talk(qtbot, one, "乙")
     panel.presets["lively"].click()
     panel.dials["history_turns"].number.setValue(0)

@@ -157,12 +157,12 @@ def test_new_conversations_begin_as_chosen(fake: Callable[..., Fake]) -> None:
     one, dialog = open_settings(fake)
     section, conversation = dialog.sections["chat"], one.window.chat.conversation
     choose(section.new_chat.input, "lively")
-    assert conversation.settings.sampling.temperature == 1.0
+    assert conversation.settings.sampling.temperature == 0.8
     conversation.change_settings(
         replace(DEFAULT_SETTINGS, sampling=replace(DEFAULT_SETTINGS.sampling, temperature=0.3))
     )
     conversation.new()
-    assert conversation.settings.sampling.temperature == 1.0
+    assert conversation.settings.sampling.temperature == 0.8
     conversation.change_settings(
         replace(conversation.settings, history_turns=7, persona="我是小明\n你好小明")
     )
