@@ -58,6 +58,12 @@ _SOURCES = (
     ),
     QT_TRANSLATE_NOOP("phrases", "the server ended the request"),
     QT_TRANSLATE_NOOP("phrases", "the Triton server does not answer; it may be restarting"),
+    QT_TRANSLATE_NOOP("phrases", "the server's list of models is not understood"),
+    QT_TRANSLATE_NOOP(
+        "phrases", "the server's answer is not understood; it is another Triton or an older one"
+    ),
+    QT_TRANSLATE_NOOP("phrases", "another program took the HTTP port"),
+    QT_TRANSLATE_NOOP("phrases", "{0} is not valid Unicode text: {1}"),
     QT_TRANSLATE_NOOP("phrases", "the server is not running"),
     QT_TRANSLATE_NOOP("phrases", "the server did not become ready"),
     QT_TRANSLATE_NOOP("phrases", "the reply broke off"),

@@ -3017,6 +3017,22 @@ Each token of a reply is tinted by how probable it was to the model.</source>
         <translation>Triton 服务器没有应答，可能正在重启</translation>
     </message>
     <message>
+        <source>the server&apos;s list of models is not understood</source>
+        <translation>看不懂服务器的模型列表</translation>
+    </message>
+    <message>
+        <source>the server&apos;s answer is not understood; it is another Triton or an older one</source>
+        <translation>看不懂服务器的回答；它可能是别的 Triton，或者版本较旧</translation>
+    </message>
+    <message>
+        <source>another program took the HTTP port</source>
+        <translation>HTTP 端口被别的程序占用了</translation>
+    </message>
+    <message>
+        <source>{0} is not valid Unicode text: {1}</source>
+        <translation>{0} 不是有效的 Unicode 文本：{1}</translation>
+    </message>
+    <message>
         <source>the server is not running</source>
         <translation>服务器未在运行</translation>
     </message>
