@@ -18,7 +18,7 @@ from desktop.launchers.base import LaunchError
 from desktop.models import chat
 from desktop.settings import Settings
 from desktop.triton.models import DEFAULT
-from desktop.triton.types import ServerUnavailable
+from desktop.triton.types import NOT_UNDERSTOOD, ServerUnavailable
 from server_bundle.memory import available
 
 _MIB = 2**20
@@ -34,17 +34,6 @@ _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "int8": 1}
 _ON_DISK = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I8": 1, "U8": 1}
 # A header of more is none.
 _LONGEST_HEADER = 100 * _MIB
-
-
-_NOT_UNDERSTOOD = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)
 
 
 class MemoryShort(ServerUnavailable):
@@ -83,7 +72,7 @@ def _header(file: Path) -> tuple[int, int]:
                 numbers = math.prod(max(0, int(length)) for length in tensor["shape"])
                 count += numbers
                 size += numbers * _ON_DISK.get(tensor["dtype"], 4)
-    except _NOT_UNDERSTOOD:
+    except (OSError, *NOT_UNDERSTOOD):
         return 0, 0  # loading it says what is wrong
     return count, size
 
@@ -104,7 +93,7 @@ def _cache(folder: Path) -> int:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         positions = int(config.get("n_positions", config.get("n_ctx", 512)))
         slot = max(0, 2 * int(config["n_layer"]) * positions * int(config["n_embd"]) * 4)
-    except _NOT_UNDERSTOOD:
+    except (OSError, *NOT_UNDERSTOOD):
         return 0
     least, most = _SLOTS
     return slot * min(most, max(least, _CACHE // max(1, slot)))

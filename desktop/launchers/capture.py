@@ -39,8 +39,7 @@ class BoundedLog:
             self.add(line)
         if len(self._rest) > 2 * MAX_LINE_CHARACTERS:
             # Cleaned first, so that no secret is cut in two and kept by halves.
-            kept = self._clean(self._rest)[:MAX_LINE_CHARACTERS]
-            self._rest = kept
+            self._rest = self._clean(self._rest)[:MAX_LINE_CHARACTERS]
 
     def add(self, line: str) -> None:
         line = self._clean(line).rstrip()

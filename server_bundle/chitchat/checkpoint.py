@@ -16,16 +16,13 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from server_bundle.chitchat.folder import (
-    MOST_IDS,
+    MOST,
     CheckpointError,
     context_length,
     read_json,
     size,
 )
 from server_bundle.chitchat.network import ChitchatNetwork, NetworkConfig
-
-# Nothing published comes near these; a network of absurd sizes would take all memory to refuse.
-_MOST_WIDTH, _MOST_LAYERS = 1 << 16, 1024
 
 
 def network_config(config: dict[str, Any]) -> NetworkConfig:
@@ -38,7 +35,7 @@ def network_config(config: dict[str, Any]) -> NetworkConfig:
         )
     post_norm = kind == "openai-gpt"
     try:
-        n_embd = size(config, "n_embd", _MOST_WIDTH)
+        n_embd = size(config, "n_embd", MOST["n_embd"])
         n_head = size(config, "n_head", n_embd)
         if n_embd % n_head:
             raise CheckpointError(f"config.json: n_head {n_head} does not divide n_embd {n_embd}")
@@ -47,12 +44,12 @@ def network_config(config: dict[str, Any]) -> NetworkConfig:
         if post_norm and activation == "gelu":
             activation = "gelu_new"  # modeling_openai's ACT_FNS maps "gelu" to the tanh form
         return NetworkConfig(
-            vocab_size=size(config, "vocab_size", MOST_IDS),
+            vocab_size=size(config, "vocab_size", MOST["vocab_size"]),
             n_positions=context_length(config),
             n_embd=n_embd,
-            n_layer=size(config, "n_layer", _MOST_LAYERS),
+            n_layer=size(config, "n_layer", MOST["n_layer"]),
             n_head=n_head,
-            n_inner=size(wider, "n_inner", 8 * _MOST_WIDTH),
+            n_inner=size(wider, "n_inner", MOST["n_inner"]),
             layer_norm_epsilon=float(config.get("layer_norm_epsilon", 1e-5)),
             post_norm=post_norm,
             activation=activation,

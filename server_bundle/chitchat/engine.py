@@ -107,7 +107,6 @@ class Engine:
         slots: how many replies run at once; more wait in their order of arrival.
         queue_limit: how many may wait; one more is refused.
         threads: how many compute one operation; None leaves that to torch.
-        graphs: whether steps are to be CUDA graphs, where the network is one of ours on a GPU.
         with_types: whether requests have token types.
         context: longest sequence of prompt and reply, at most ``n_positions``.
     """
@@ -121,7 +120,6 @@ class Engine:
         queue_limit: int = 256,
         threads: int | None = None,
         context: int | None = None,
-        graphs: bool = False,
         with_types: bool = True,
     ) -> None:
         self.network = network
@@ -134,7 +132,6 @@ class Engine:
         self._queue_limit = queue_limit
         self._threads = threads
         self._graphed: Any = None
-        self._graphs = graphs and isinstance(network, ChitchatNetwork)
         self._with_types = with_types
         self._waiting: deque[_Waiting] = deque()
         self._rows: list[_Row] = []
@@ -175,7 +172,7 @@ class Engine:
         if self._threads is not None:
             torch.set_num_threads(self._threads)  # a setting of the calling thread
         with torch.inference_mode():
-            if self._graphs and self._device.type == "cuda":
+            if self._device.type == "cuda" and isinstance(self.network, ChitchatNetwork):
                 self._graphed = graphed(self.network, self._cache, with_types=self._with_types)
             while True:
                 with self._wake:

@@ -8,8 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Ids and positions; nothing published comes near these, so what does is broken or an attack.
-MOST_IDS, MOST_POSITIONS = 1 << 22, 1 << 24
+#: The largest sizes of a ``config.json``. Nothing published comes near these; what does is broken
+#: or an attack.
+MOST = {
+    "n_layer": 1024,
+    "num_hidden_layers": 1024,
+    "n_embd": 1 << 16,
+    "hidden_size": 1 << 16,
+    "intermediate_size": 1 << 19,
+    "n_inner": 1 << 19,
+    "n_head": 1024,
+    "num_attention_heads": 1024,
+    "vocab_size": 1 << 22,
+    "n_positions": 1 << 24,
+    "n_ctx": 1 << 24,
+    "max_position_embeddings": 1 << 24,
+    "num_local_experts": 4096,
+    "num_experts": 4096,
+    "n_routed_experts": 4096,
+}
 
 
 class CheckpointError(Exception):
@@ -54,13 +71,13 @@ def context_length(config: dict[str, Any]) -> int:
     words = text_config(config)
     for name in ("n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length"):
         if words.get(name):
-            return size(words, name, MOST_POSITIONS)
+            return size(words, name, MOST["n_positions"])
     return 512
 
 
 def vocabulary_size(config: dict[str, Any]) -> int:
     """Number of ids; raises :class:`CheckpointError`."""
-    return size(text_config(config), "vocab_size", MOST_IDS)
+    return size(text_config(config), "vocab_size", MOST["vocab_size"])
 
 
 def size(config: Mapping[str, Any], name: str, most: int) -> int:

@@ -11,8 +11,9 @@ of ``B`` rows whose contexts have different lengths, and the cache is one block 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -239,28 +240,43 @@ class ChitchatNetwork(nn.Module):
             apart = (positions + 1).tolist()
         elif b > 1:
             mask = (self._first(span) <= positions[:, None])[:, None, None]
+
+        def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+            if apart is None:
+                return F.scaled_dot_product_attention(
+                    q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
+                )
+            parts = [
+                F.scaled_dot_product_attention(
+                    q[i : i + 1], keys[i : i + 1, :, :n], values[i : i + 1, :, :n]
+                )
+                for i, n in enumerate(apart)
+            ]
+            return torch.cat(parts)
+
+        # A copy into a view takes a fifth of what writing at indices takes.
+        places = (slice(0, 1), slice(None), longest) if b == 1 else (rows, slice(None), positions)
+        return self._step(x, cache, places, attend)
+
+    def _step(
+        self,
+        x: Tensor,
+        cache: KVCache,
+        places: tuple[Any, ...],
+        attend: Callable[[Tensor, Tensor, Tensor], Tensor],
+    ) -> Tensor:
+        """The layers over one new token a row, ``x`` being ``[B, 1, n_embd]``; the logits after it.
+
+        Args:
+            places: the index of the new tokens in a block of the cache.
+            attend: query of the tokens, keys and values of a layer → ``[B, n_head, 1, head_dim]``.
+        """
         for layer, block in enumerate(self._layers()):
             q, k, v = self._heads(block, x)
             keys, values = cache.keys[layer], cache.values[layer]
-            if b == 1:  # a copy into a view takes a fifth of what writing at indices takes
-                keys[0, :, longest] = k[0, :, 0]
-                values[0, :, longest] = v[0, :, 0]
-            else:
-                keys[rows, :, positions] = k[:, :, 0]
-                values[rows, :, positions] = v[:, :, 0]
-            if apart is not None:
-                parts = [
-                    F.scaled_dot_product_attention(
-                        q[i : i + 1], keys[i : i + 1, :, :n], values[i : i + 1, :, :n]
-                    )
-                    for i, n in enumerate(apart)
-                ]
-                attended = torch.cat(parts)
-            else:
-                attended = F.scaled_dot_product_attention(
-                    q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
-                )
-            x = block.finish(x, attended)
+            keys[places] = k[:, :, 0]
+            values[places] = v[:, :, 0]
+            x = block.finish(x, attend(q, keys, values))
         return self._logits(x[:, 0])
 
     def decode_within(
@@ -279,13 +295,10 @@ class ChitchatNetwork(nn.Module):
         rows = self._first(b)
         x = self._embed(ids, types, positions)[:, None]
         mask = (self._first(span) <= positions[:, None])[:, None, None]
-        for layer, block in enumerate(self._layers()):
-            q, k, v = self._heads(block, x)
-            keys, values = cache.keys[layer], cache.values[layer]
-            keys[rows, :, positions] = k[:, :, 0]
-            values[rows, :, positions] = v[:, :, 0]
-            attended = F.scaled_dot_product_attention(
+
+        def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+            return F.scaled_dot_product_attention(
                 q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
             )
-            x = block.finish(x, attended)
-        return self._logits(x[:, 0])
+
+        return self._step(x, cache, (rows, slice(None), positions), attend)

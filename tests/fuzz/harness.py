@@ -22,7 +22,7 @@ import shutil
 import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -86,6 +86,16 @@ def folder() -> Path:
     made = Path(tempfile.mkdtemp(prefix="tritalk-fuzz-", dir=memory()))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return made
+
+
+def laid_out(name: str, files: Mapping[str, bytes]) -> Path:
+    """A folder of that name with these files and nothing else."""
+    where = folder() / name
+    shutil.rmtree(where, ignore_errors=True)
+    where.mkdir()
+    for file, content in files.items():
+        (where / file).write_bytes(content)
+    return where
 
 
 def text(data: bytes) -> str:

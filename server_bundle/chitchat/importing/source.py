@@ -14,27 +14,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from server_bundle.chitchat.folder import CheckpointError, read_json, text_config
+from server_bundle.chitchat.folder import MOST, CheckpointError, read_json, text_config
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-# Nothing published comes near these; what does is broken or an attack.
-_MOST = {
-    "n_layer": 1024,
-    "num_hidden_layers": 1024,
-    "n_embd": 1 << 16,
-    "hidden_size": 1 << 16,
-    "intermediate_size": 1 << 19,
-    "n_inner": 1 << 19,
-    "n_head": 1024,
-    "num_attention_heads": 1024,
-    "vocab_size": 1 << 22,
-    "n_positions": 1 << 24,
-    "n_ctx": 1 << 24,
-    "max_position_embeddings": 1 << 24,
-    "num_local_experts": 4096,
-    "num_experts": 4096,
-    "n_routed_experts": 4096,
-}
 _SAFE, _PICKLED = "model.safetensors", "pytorch_model.bin"
 #: Texts that go along: licence, model card.
 _TEXTS = re.compile(
@@ -50,7 +32,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise CheckpointError(f"{folder} is no folder")
     config = read_json(folder / "config.json")
     for part in (config, text_config(config)):
-        for name, most in _MOST.items():
+        for name, most in MOST.items():
             value = part.get(name)
             if value is None:
                 continue

@@ -16,9 +16,8 @@ from transformers.generation.streamers import BaseStreamer
 
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint, Sampling
-from server_bundle.chitchat import precision
-from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.network import KVCache
+from server_bundle.chitchat.opening import open_network
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.prompt import Prompt, PromptLayout
 from server_bundle.chitchat.sampling import RowState, sample
@@ -53,8 +52,7 @@ Way = Callable[[int], Run]
 
 def bare_loop(folder: Path, kind: str, layout: PromptLayout, prompt: Prompt) -> Way:
     """The network and the sampling alone, in this process: what serving can approach."""
-    network = precision.apply(load_network(folder), kind)
-    network.transpose_table()
+    network = open_network(folder, layout, kind, None)
     ids, types = torch.tensor(prompt.ids), torch.tensor(prompt.types)
 
     def run(batch: int) -> Run:

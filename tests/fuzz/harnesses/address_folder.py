@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -15,7 +14,7 @@ from server_bundle.address import checkpoint, served
 from server_bundle.address.checkpoint import CheckpointError
 from server_bundle.address.folder import AddressModel
 from server_bundle.address.network import AddressConfig, BertFourLevelArea
-from tests.fuzz.harness import allowed, folder, json_or_deep
+from tests.fuzz.harness import allowed, json_or_deep, laid_out
 
 NAMES = (
     "config.json", "vocab.txt", "label_cls.csv", "entity_types.txt", "label_ner.csv",
@@ -73,11 +72,7 @@ MAX_LEN = 160_000
 
 def one(data: bytes) -> None:
     """The first byte: which file of a sound folder the rest replaces."""
-    where = folder() / "model"
-    shutil.rmtree(where, ignore_errors=True)
-    where.mkdir()
-    for name, content in good().items():
-        (where / name).write_bytes(content)
+    where = laid_out("model", good())
     name = NAMES[(data[0] if data else 0) % len(NAMES)]
     if not name.startswith(("label_ner", "entity_types")):
         (where / "entity_types.txt").write_text("\n".join(_TYPES))

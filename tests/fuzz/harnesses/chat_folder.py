@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -19,7 +18,7 @@ from server_bundle.chitchat.importing import chitchat, source
 from server_bundle.chitchat.network import ChitchatNetwork, NetworkConfig
 from server_bundle.chitchat.prompt import PromptLayout
 from server_bundle.chitchat.template import read_stops
-from tests.fuzz.harness import allowed, folder, json_or_deep
+from tests.fuzz.harness import allowed, folder, json_or_deep, laid_out
 
 NAMES = (
     "config.json", "vocab.txt", "generation_config.json", "prompt.toml",
@@ -71,11 +70,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 def one(data: bytes) -> None:
     """The first byte: which file of a sound folder the rest replaces."""
-    where = folder() / "model"
-    shutil.rmtree(where, ignore_errors=True)
-    where.mkdir()
-    for name, content in good().items():
-        (where / name).write_bytes(content)
+    where = laid_out("model", good())
     (where / NAMES[(data[0] if data else 0) % len(NAMES)]).write_bytes(data[1:])
     assert memory.chat_need(where) >= 0
     assert all(isinstance(value, str) for value in prompt_file.served_limits(where).values())

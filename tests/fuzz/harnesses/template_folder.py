@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -12,7 +11,7 @@ from server_bundle.chitchat.folder import CheckpointError
 from server_bundle.chitchat.prompt import InvalidPrompt
 from server_bundle.chitchat.prompt_file import PromptFile
 from server_bundle.chitchat.template import TemplateLayout
-from tests.fuzz.harness import allowed, folder, json_or_deep
+from tests.fuzz.harness import allowed, json_or_deep, laid_out
 from tests.fuzz.harnesses import chat_template
 from tests.support.chat_models import CHATML, byte_level_tokenizer, sentencepiece_tokenizer
 
@@ -50,11 +49,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 def one(data: bytes) -> None:
     """The first byte: which file of a sound folder the rest replaces."""
-    where = folder() / "template"
-    shutil.rmtree(where, ignore_errors=True)
-    where.mkdir()
-    for name, content in good().items():
-        (where / name).write_bytes(content)
+    where = laid_out("template", good())
     (where / NAMES[(data[0] if data else 0) % len(NAMES)]).write_bytes(data[1:])
     with allowed(CheckpointError, InvalidPrompt):
         layout = TemplateLayout.from_folder(where)

@@ -43,7 +43,6 @@ class TritonPythonModel:
             queue_limit=settings.queue_limit,
             threads=settings.threads,
             context=self.layout.context,
-            graphs=on_gpu,
             with_types=bool(self.layout.speakers),
         )
         self.engine.start()
