@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Callable
 
@@ -18,6 +19,13 @@ from server_bundle.repository import Rendered
 _LIVE_WITHIN = 60.0
 _STUB_INTERVAL = 0.25
 _INDEX_INTERVAL = 2.0
+# A server that gave no answer so many times in a row, each within so many seconds, is given up.
+_LIFE_INTERVAL = 2.0
+_LIFE_TIMEOUT = 5.0
+_UNANSWERED = 4
+# A crashing Triton 24.10 says this first and then writes a stack trace, with which it may hang.
+_CRASH = re.compile(rb"Signal \((?:6|7|8|11)\) received")
+_CRASH_WITHIN = 5.0
 # Weights of many gigabytes from a slow disk.
 _FURTHER_WITHIN = 1800.0
 # What Triton says of a model that nobody has loaded, that somebody loads, or has unloaded.
@@ -47,6 +55,7 @@ class Generation:
         self._models = dict(self._unserved)
         self._pending: set[str] = set()
         self._ready_since: float | None = None
+        self._crashing_since: float | None = None
         self.port_taken = False
 
     @property
@@ -66,21 +75,24 @@ class Generation:
             return str(error)
         self._publish(pid=process.pid)
         self._stubs = StubWatch(process.pid)
-        pump = asyncio.create_task(process.pump(self._log.feed))
+        pump = asyncio.create_task(process.pump(self._feed))
         ended = asyncio.create_task(process.wait())
         serving = asyncio.create_task(self._serve(process.adopted))
+        hanging = asyncio.create_task(self._watch_for_silence())
         try:
-            await asyncio.wait({ended, serving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ended, serving, hanging}, return_when=asyncio.FIRST_COMPLETED)
             if not ended.done():
-                return serving.result()
+                return (serving if serving.done() else hanging).result()
             await asyncio.wait({pump}, timeout=0.5)
             return self._last_words(ended.result())
         except asyncio.CancelledError:
             serving.cancel()  # a stopping server must not be reported ready once more
+            hanging.cancel()
             await process.stop()
             raise
         finally:
             serving.cancel()
+            hanging.cancel()
             await process.kill()
             await asyncio.to_thread(self._server.sweep)
             await asyncio.wait({ended, pump}, timeout=1)
@@ -88,6 +100,26 @@ class Generation:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError, Exception):
                     await task
+
+    def _feed(self, chunk: bytes) -> None:
+        self._log.feed(chunk)
+        if self._crashing_since is None and _CRASH.search(chunk):
+            self._crashing_since = time.monotonic()
+
+    async def _watch_for_silence(self) -> str:
+        """Wait until the server neither answers nor ends; the reason in words."""
+        unanswered = 0
+        while True:
+            await asyncio.sleep(_LIFE_INTERVAL)
+            crashing = self._crashing_since
+            if crashing is not None and time.monotonic() > crashing + _CRASH_WITHIN:
+                return "tritonserver crashed and did not end by itself"
+            if self._ready_since is None:  # coming up has limits of its own
+                continue
+            answers = await asyncio.to_thread(health.is_live, self._endpoint, _LIFE_TIMEOUT)
+            unanswered = 0 if answers else unanswered + 1
+            if unanswered >= _UNANSWERED:
+                return "tritonserver stopped answering"
 
     def _last_words(self, outcome: Outcome) -> str:
         lines = list(self._log.lines)[-50:]

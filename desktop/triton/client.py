@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import queue
 import re
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,6 +66,9 @@ _CHANNEL = [
     ("grpc.max_receive_message_length", -1),
 ]
 _NO_TOKEN = -1
+# How long a server may take to end a request that was taken back, and then the stream, in seconds.
+_LEAVE_WITHIN = 2.0
+_AT_ONCE = 0.05
 _STRANGE = "the server's answer is not understood; it is another Triton or an older one"
 _GONE = "the Triton server does not answer; it may be restarting"
 
@@ -147,14 +151,14 @@ class ChatStream:
         self._endpoint = endpoint
         self._model = model
         self._inputs = inputs
+        self._id = secrets.token_hex(16)
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
         self._cancelled.set()
-        self._events.put(
-            (0.0, None)
-        )  # wakes the iterating thread, which alone touches the connection
+        # Wakes the iterating thread, which alone touches the connection.
+        self._events.put((0.0, None))
 
     def __iter__(self) -> Iterator[Token | Finished]:
         started = time.monotonic()
@@ -165,15 +169,19 @@ class ChatStream:
         reason = "cancelled"
         if not self._cancelled.is_set():
             client = connect(self._endpoint)
+            open_on_server = False
             try:
                 self._start(client)
+                open_on_server = True
                 while True:
                     arrived, event = self._events.get()
                     if self._cancelled.is_set():
                         break
                     if isinstance(event, InferenceServerException):
+                        open_on_server = False
                         raise to_error(event)
                     num_input_tokens, dropped_turns, token, ended = _read(event)
+                    open_on_server = not ended
                     if token is not None:
                         last = arrived
                         first = first or last
@@ -183,8 +191,7 @@ class ChatStream:
                         reason = ended
                         break
             finally:
-                client.stop_stream(cancel_requests=True)
-                client.close()
+                self._leave(client, open_on_server and not self._take_back(client))
         n = len(reply)
         yield Finished(
             finish_reason=reason,
@@ -207,9 +214,46 @@ class ChatStream:
 
         try:
             client.start_stream(receive, headers=self._endpoint.headers or None)
-            client.async_stream_infer(self._model, self._inputs)
+            client.async_stream_infer(self._model, self._inputs, request_id=self._id)
         except InferenceServerException:  # the connection broke before the request was out
             raise ServerUnavailable(_GONE) from None
+
+    def _take_back(self, client: grpcclient.InferenceServerClient) -> bool:
+        """Ask the server to end the request; whether it did.
+
+        Ending the gRPC call instead would be simpler, but Triton 24.10 may die of it.
+        """
+        try:
+            client.async_stream_infer(
+                self._model,
+                [_string_input("text_input", [""], [1])],
+                request_id=f"{self._id}-",
+                parameters={"cancel_request_id": self._id},
+            )
+            until = time.monotonic() + _LEAVE_WITHIN
+            while True:
+                _, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
+                if isinstance(event, InferenceServerException):
+                    return False  # the connection broke, or the server is an older one
+                if event is None or event.get_response().id != self._id:
+                    continue
+                if _read(event)[-1]:
+                    return True
+        except (queue.Empty, InferenceServerException, ServerUnavailable):
+            return False
+
+    def _leave(self, client: grpcclient.InferenceServerClient, abruptly: bool) -> None:
+        """Wait for the server's own end of the stream; ``abruptly``, end the call without it."""
+        wait = _AT_ONCE if abruptly else _LEAVE_WITHIN
+        end_call = threading.Timer(wait, client.stop_stream, kwargs={"cancel_requests": True})
+        end_call.daemon = True
+        end_call.start()
+        try:
+            # In any case, since without it the thread that sends requests would wait for ever.
+            client.stop_stream(cancel_requests=False)
+        finally:
+            end_call.cancel()
+            client.close()
 
 
 def _read(result: Any) -> tuple[int, int, Token | None, str]:

@@ -148,7 +148,7 @@ def compare(before: Snapshot, now: Snapshot) -> Figures:
         replies=rate(succeeded, model=CHAT_MODEL),
         addresses=rate(succeeded, model=ADDRESS_MODEL),
         tokens=rate("tritalk_generated_tokens"),
-        chat_batch=mean("tritalk_generated_tokens", "tritalk_engine_steps", CHAT_MODEL),
+        chat_batch=mean("tritalk_engine_step_rows", "tritalk_engine_steps", CHAT_MODEL),
         address_batch=mean("nv_inference_count", "nv_inference_exec_count", ADDRESS_NETWORK),
         chat_queue=mean(queued, succeeded, CHAT_MODEL, 1e-3),
         address_queue=mean(queued, succeeded, ADDRESS_NETWORK, 1e-3),

@@ -9,7 +9,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,7 +55,8 @@ class EngineCaller:
     def __init__(self, engine: str, run_dir: Path, workers: int = 128) -> None:
         self.engine = engine
         self._flags = CancelFlags(run_dir)
-        self.pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
+        self._under_way: list[Client] = []  # once for each piece of work
         self._watched: dict[int, Client] = {}  # by flag index
         # Finished response iterators, kept for a while. A thread of the stub forgets an iterator a
         # moment after its last response; if it then holds the last reference, it frees Python's
@@ -65,6 +66,31 @@ class EngineCaller:
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="cancel-watch", daemon=True)
         self._watcher.start()
+
+    def submit(self, client: Client, work: Callable[..., None], *arguments: Any) -> None:
+        """Have a worker do ``work(client, *arguments)``, the answer to one request."""
+        with self._lock:
+            self._under_way.append(client)
+
+        def answer() -> None:
+            try:
+                work(client, *arguments)
+            finally:
+                with self._lock:
+                    self._under_way.remove(client)
+
+        self._pool.submit(answer)
+
+    def cancel(self, request_id: str) -> bool:
+        """Take back the requests of that id, waiting or running; whether there was one."""
+        with self._lock:
+            found = [client for client in self._under_way if client.request_id == request_id]
+            for client in found:
+                client.cancel()
+            for index, client in self._watched.items():
+                if client in found:
+                    self._flags.cancel(index)
+        return bool(found)
 
     def reply(
         self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Client
@@ -147,7 +173,8 @@ class EngineCaller:
         with self._lock:
             for index in self._watched:
                 self._flags.cancel(index)
-        self.pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._under_way.clear()  # of what no worker had begun
         self._stopped.set()
         self._watcher.join(timeout=5)
         self._flags.close()

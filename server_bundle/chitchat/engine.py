@@ -88,6 +88,7 @@ class Figures:
     requests: int = 0
     cancelled: int = 0
     steps: int = 0
+    step_rows: int = 0
     running: int = 0
     waiting: int = 0
     seconds_to_first_token: float = 0.0
@@ -108,6 +109,9 @@ class Engine:
         queue_limit: how many may wait; one more is refused.
         threads: how many compute one operation; None leaves that to torch.
         with_types: whether requests have token types.
+        pace: called when a step is computed and before its results go to the sinks; it may wait
+            until those of the step before are on their way, so that tokens do not pile up there
+            and reach the client in bursts.
         context: longest sequence of prompt and reply, at most ``n_positions``.
     """
 
@@ -121,6 +125,7 @@ class Engine:
         threads: int | None = None,
         context: int | None = None,
         with_types: bool = True,
+        pace: Callable[[], None] = lambda: None,
     ) -> None:
         self.network = network
         self.vocabulary = vocabulary
@@ -133,6 +138,7 @@ class Engine:
         self._threads = threads
         self._graphed: Any = None
         self._with_types = with_types
+        self._pace = pace
         self._waiting: deque[_Waiting] = deque()
         self._rows: list[_Row] = []
         self._wake = threading.Condition()
@@ -257,7 +263,9 @@ class Engine:
         for row in rows:
             row.length += 1
         self.figures.steps += 1
+        self.figures.step_rows += len(rows)
         results = sample(logits, [row.state for row in rows], self.vocabulary)
+        self._pace()
         for row, sampled in zip(rows, results, strict=True):
             self._take(row, sampled)
 

@@ -15,6 +15,10 @@ _COUNTERS = {
     "requests": ("tritalk_requests", "Replies asked for"),
     "cancelled": ("tritalk_cancelled_requests", "Replies cancelled before their end"),
     "steps": ("tritalk_engine_steps", "Steps of the running batch"),
+    "step_rows": (
+        "tritalk_engine_step_rows",
+        "Replies in the running batch, summed over its steps",
+    ),
     "seconds_to_first_token": (
         "tritalk_seconds_to_first_token",
         "Seconds from a request's arrival to its first token, summed",

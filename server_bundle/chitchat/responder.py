@@ -1,6 +1,7 @@
-"""Sends an engine's results to Triton from a thread of its own, so that the engine never waits.
+"""Sends an engine's results to Triton from a thread of its own, while the engine takes its next step.
 
-When the network is slower than the engine, several tokens of one reply go out in one response.
+The engine waits (:meth:`Responder.pace`) where sending takes longer than a step. Where even that
+wait is too short, several tokens of one reply go out in one response.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat.sampling import Sampled
 from server_bundle.chitchat.triton_io import Client
+
+
+# The engine waits no longer than this for a client that does not take its responses, in seconds.
+_PACE_SECONDS = 0.25
 
 
 class ResponseSink:
@@ -54,7 +59,7 @@ class ResponseSink:
             if self._queued:
                 return
             self._queued = True
-        self._responder.queue.put(self)
+        self._responder.put(self)
 
     def flush(self) -> None:
         with self._lock:
@@ -99,7 +104,9 @@ class Responder:
     """The sending thread, and another that asks Triton which requests were cancelled."""
 
     def __init__(self, poll_seconds: float = 0.05) -> None:
-        self.queue: queue.SimpleQueue[ResponseSink | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[ResponseSink | None] = queue.SimpleQueue()
+        self._unsent = 0
+        self._sent_all = threading.Condition()
         self._open: set[ResponseSink] = set()
         self._lock = threading.Lock()
         self._poll_seconds = poll_seconds
@@ -123,19 +130,34 @@ class Responder:
         with self._lock:
             self._open.discard(sink)
 
+    def put(self, sink: ResponseSink) -> None:
+        """Have what ``sink`` holds sent."""
+        with self._sent_all:
+            self._unsent += 1
+        self._queue.put(sink)
+
+    def pace(self) -> None:
+        """Wait until everything is sent, or for a quarter of a second."""
+        with self._sent_all:
+            self._sent_all.wait_for(lambda: self._unsent == 0, timeout=_PACE_SECONDS)
+
     def close(self) -> None:
         """Send what is queued, then end both threads."""
         self._stopped.set()
-        self.queue.put(None)
+        self._queue.put(None)
         for thread in self._threads:
             thread.join(timeout=5)
 
     def _send(self) -> None:
-        while (sink := self.queue.get()) is not None:
+        while (sink := self._queue.get()) is not None:
             try:
                 sink.flush()
             except Exception as error:  # the client may be gone; the others are not
                 pb_utils.Logger.log_warn(f"a response could not be sent: {error}")
+            with self._sent_all:
+                self._unsent -= 1
+                if not self._unsent:
+                    self._sent_all.notify()
             del sink  # while this waits it must not keep a request, and so the model, alive
 
     def _poll(self) -> None:

@@ -126,6 +126,12 @@ class TextReply:
         """The output tensors of a whole reply that no model made."""
         return self._response([], reason, text)
 
+    @staticmethod
+    def of_cancelling(found: bool) -> list[Any]:
+        """The output tensors of the answer to a request that takes another back."""
+        reason = "cancelled" if found else "not_found"
+        return [_strings("text_output", ""), _strings("finish_reason", reason)]
+
     def _response(self, pairs: list[tuple[Step, str]], reason: str, text: str = "") -> list[Any]:
         steps = [step for step, _ in pairs]
         self._cumulative += sum(_log(step.probability) for step in steps)

@@ -19,6 +19,8 @@ _FOREIGN = frozenset(
     | {"binary_data_output", "headers", "content_type", "return_logprobs"}
 )
 
+CANCEL_PARAMETER = "cancel_request_id"
+
 
 class InvalidRequest(ValueError):
     """A request is wrong; the message is one sentence for a person."""
@@ -33,6 +35,7 @@ class Client:
     """
 
     def __init__(self, request: Any) -> None:
+        self.request_id = str(request.request_id() or "")
         self._sender = request.get_response_sender()
         self._lock = threading.Lock()
         self._closed = False
@@ -51,6 +54,10 @@ class Client:
         words = str(message).encode("utf-8", "replace").decode()  # a name may hold half a surrogate
         error = pb_utils.TritonError(words, code)
         self._respond(pb_utils.InferenceResponse(output_tensors=[], error=error), True)
+
+    def cancel(self) -> None:
+        """Count this request as taken back from now on."""
+        self._cancelled = True
 
     def is_cancelled(self) -> bool:
         """Whether the client went away or took its request back. A round trip to Triton."""
@@ -122,6 +129,25 @@ def flag(request: Any, name: str) -> bool | None:
     if values.size != 1:
         raise InvalidRequest(f"{name} must hold exactly one value, not {values.size}")
     return bool(values.flat[0])
+
+
+def take_back(request: Any) -> str | None:
+    """The id of the request that this one takes back: its parameter ``cancel_request_id``.
+
+    None: it has no such parameter, and is a request like any other. Triton has no call for this,
+    and 24.10 may die of a segmentation fault when a client ends the gRPC call of a running request
+    instead (mended in 25.01: github.com/triton-inference-server/server/pull/7840).
+
+    Raises:
+        InvalidRequest: it is no id.
+    """
+    parameters = parse_json(request.parameters() or "", "the request's parameters")
+    if CANCEL_PARAMETER not in parameters:
+        return None
+    request_id = parameters[CANCEL_PARAMETER]
+    if not isinstance(request_id, str) or not request_id:
+        raise InvalidRequest(f"{CANCEL_PARAMETER} must be the id of a request")
+    return request_id
 
 
 def sampling_values(request: Any, tensor: str | None = None) -> dict[str, Any]:

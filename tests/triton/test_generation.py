@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import signal
 import socket
 from pathlib import Path
 from typing import Any
@@ -54,4 +56,42 @@ def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: 
     assert {"grpc": "tritonserver", "http": "another program took the HTTP port"}[taken] in why
     assert generation.seconds_ready == 0
     assert not [changes for changes in published if changes.get("message") == "ready"]
+    assert guardian.processes_of(LAUNCH_ID) == []
+
+
+@pytest.mark.parametrize(
+    ("crashes", "reason"),
+    [
+        (False, "tritonserver stopped answering"),
+        (True, "tritonserver crashed and did not end by itself"),
+    ],
+)
+def test_a_server_that_hangs_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crashes: bool, reason: str
+) -> None:
+    monkeypatch.setattr("desktop.launchers.generation._LIFE_INTERVAL", 0.2)
+    monkeypatch.setattr("desktop.launchers.generation._LIFE_TIMEOUT", 0.5)
+    monkeypatch.setattr("desktop.launchers.generation._UNANSWERED", 1000 if crashes else 4)
+    monkeypatch.setattr("desktop.launchers.generation._CRASH_WITHIN", 0.5)
+    folders = Folders(tmp_path / "run", tmp_path / "served")
+    folders.run.mkdir()
+    options = ServerOptions(listen="unix", models_source=str(MODELS))
+    server = EmbeddedServer(options, folders, LAUNCH_ID, "")
+    rendered = server.prepare(lambda message: None)
+    log = BoundedLog(tmp_path / "server.log")
+    pids: list[int] = []
+
+    def publish(**changes: Any) -> None:
+        pids.extend([changes["pid"]] if changes.get("pid") else [])
+        if changes.get("message") == "ready":
+            if crashes:  # what its signal handler writes first, before a stack trace
+                Path(f"/proc/{pids[-1]}/fd/1").write_bytes(b"Signal (11) received.\n")
+            os.kill(pids[-1], signal.SIGSTOP)
+
+    async def run() -> str:
+        generation = Generation(server, new_endpoint("unix", folders.run), rendered, log, publish)
+        return await asyncio.wait_for(generation.run(), 120)
+
+    assert asyncio.run(run()) == reason
+    log.close()
     assert guardian.processes_of(LAUNCH_ID) == []

@@ -22,6 +22,7 @@ nv_inference_queue_duration_us{model="multitask_model",version="1"} %(queue)d
 nv_inference_queue_duration_us{model="ibuddha_chitchat",version="1"} 0
 tritalk_generated_tokens{model="ibuddha_chitchat",version="1"} %(tokens)d
 tritalk_engine_steps{model="ibuddha_chitchat",version="1"} %(steps)d
+tritalk_engine_step_rows{model="ibuddha_chitchat",version="1"} %(rows)d
 nv_cpu_utilization %(cpu)s
 nv_cpu_memory_total_bytes 25276059648
 nv_cpu_memory_used_bytes 1902755840
@@ -39,6 +40,7 @@ ZERO = {
     "queue": 0,
     "tokens": 0,
     "steps": 0,
+    "rows": 0,
     "cpu": "0.25",
 }
 

@@ -44,6 +44,7 @@ class TritonPythonModel:
             threads=settings.threads,
             context=self.layout.context,
             with_types=bool(self.layout.speakers),
+            pace=self.responder.pace,
         )
         self.engine.start()
         self.metrics = EngineMetrics(self.engine, args["model_name"], args["model_version"])

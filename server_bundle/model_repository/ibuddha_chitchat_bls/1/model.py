@@ -36,7 +36,7 @@ class TritonPythonModel:
                 continue
             answer = Answer(client, len(rows), self.layout.pad)
             for i, (ids, types) in enumerate(rows):
-                self.caller.pool.submit(self.decode, answer, i, ids, types, parameters)
+                self.caller.submit(client, self.decode, answer, i, ids, types, parameters)
 
     def read(self, request):
         inputs = [triton_io.array(request, f"INPUT__{i}") for i in range(3)]
@@ -50,12 +50,12 @@ class TritonPythonModel:
         parameters = replace(without_stop(parsed), cancel_key="")
         return prefix.read_rows(*inputs, size, context), parameters
 
-    def decode(self, answer, row, ids, types, parameters):
+    def decode(self, client, answer, row, ids, types, parameters):
         tokens, confidences = [], []
         if parameters.seed is not None:  # rows of one request are different draws
             parameters = replace(parameters, seed=(parameters.seed + row) % 2**63)
         try:
-            for step in self.caller.reply(ids, types, parameters, answer.client):
+            for step in self.caller.reply(ids, types, parameters, client):
                 if step.token is not None:
                     tokens.append(step.token)
                     confidences.append(step.confidence)

@@ -29,6 +29,11 @@ class TritonPythonModel:
         for request in requests:
             client = triton_io.Client(request)
             try:
+                taken_back = triton_io.take_back(request)
+                if taken_back is not None:
+                    found = self.caller.cancel(taken_back)
+                    client.send(TextReply.of_cancelling(found), final=True)
+                    continue
                 text = TextRequest.read(request)
                 if care.speaks_of_suicide(text.text_input):  # no model is asked about that
                     reply = TextReply(text, self.layout)
@@ -55,7 +60,7 @@ class TritonPythonModel:
             reply = TextReply(
                 text, self.layout, len(prompt.ids), prompt.dropped_turns, parameters.stop
             )
-            self.caller.pool.submit(self.answer, client, reply, prompt, parameters)
+            self.caller.submit(client, self.answer, reply, prompt, parameters)
 
     def answer(self, client, reply, prompt, parameters):
         types = prompt.types or [0] * len(prompt.ids)
