@@ -92,6 +92,7 @@ def open_network(folder: Path, layout: Layout, wanted: str, gpu: int | None) -> 
     network = precision.apply(network, chosen)
     if gpu is not None:
         return network.to(f"cuda:{gpu}")
+    precision.pack(network)
     network.transpose_table()
     return network
 

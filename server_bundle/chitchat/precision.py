@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from server_bundle.chitchat.network import Block, ChitchatNetwork
@@ -48,6 +49,64 @@ class Int8Linear(nn.Module):
             rows, cast(Tensor, self.weight), cast(Tensor, self.scale)
         )
         return (product + cast(Tensor, self.bias)).view(*x.shape[:-1], -1)
+
+
+class PackedLinear(nn.Module):
+    """``y = x Wᵀ + b`` in BF16 with the weights in the blocks that oneDNN multiplies by.
+
+    Takes two thirds of the time of ``nn.Linear``, which lays them out anew at every call. This is
+    what torch's compiler does to frozen weights, by the same operations of torch.
+
+    Raises:
+        RuntimeError, AttributeError: this torch has no such operation.
+    """
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        # Blocks for one row: those for more give a row other bits when it is alone.
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), 1)
+        self.register_buffer("bias", linear.bias.detach())
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = x.reshape(-1, x.shape[-1])
+        product = torch.ops.mkldnn._linear_pointwise(
+            rows, self._packed, cast(Tensor, self.bias), "none", [], ""
+        )
+        return cast(Tensor, product).view(*x.shape[:-1], -1)
+
+
+def pack(network: ChitchatNetwork) -> None:
+    """Lay the BF16 matrices of a network out for this CPU, in place, where that keeps its promises:
+    near ``nn.Linear``, and each row with the same bits however many rows there are. The network
+    cannot be moved or changed afterwards."""
+    tried: dict[tuple[int, ...], bool] = {}
+    for block in cast(list[Block], list(network.blocks)):
+        for name in _MATRICES:
+            linear = getattr(block, name)
+            if not isinstance(linear, nn.Linear) or linear.weight.dtype != torch.bfloat16:
+                continue
+            shape = tuple(linear.weight.shape)
+            if shape not in tried:
+                tried[shape] = _can_be_packed(linear)
+            if tried[shape]:
+                setattr(block, name, PackedLinear(linear))
+
+
+def _can_be_packed(linear: nn.Linear) -> bool:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(33, linear.in_features, generator=generator).to(torch.bfloat16)
+    with torch.inference_mode():
+        try:
+            packed = PackedLinear(linear)
+            alone = torch.cat([packed(row[None]) for row in x])
+            alike = all(
+                torch.equal(packed(x[:n]), alone[:n]) for n in (2, 3, 4, 5, 8, 9, 16, 17, 33)
+            )
+        except (RuntimeError, AttributeError):
+            return False
+        exact = F.linear(x.float(), linear.weight.float(), linear.bias.float())
+        error, bound = (((y.float() - exact).abs().max()) for y in (alone, linear(x)))
+    return alike and bool(error <= 1.5 * bound)
 
 
 def choose(requested: str, network: ChitchatNetwork, device: str) -> str:

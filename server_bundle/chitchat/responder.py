@@ -1,4 +1,4 @@
-"""Sends an engine's results to Triton from a thread of its own, while the engine takes its next step.
+"""Sends an engine's results to Triton from a thread of its own, beside the engine's next step.
 
 The engine waits (:meth:`Responder.pace`) where sending takes longer than a step. Where even that
 wait is too short, several tokens of one reply go out in one response.
@@ -16,7 +16,6 @@ import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat.sampling import Sampled
 from server_bundle.chitchat.triton_io import Client
-
 
 # The engine waits no longer than this for a client that does not take its responses, in seconds.
 _PACE_SECONDS = 0.25

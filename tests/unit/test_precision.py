@@ -23,10 +23,16 @@ def network(kind: str, *, post_norm: bool = False) -> ChitchatNetwork:
     for parameter in made.parameters():
         if parameter.dim() > 1:
             nn.init.normal_(parameter, std=0.1)
-    return precision.apply(made.requires_grad_(False), kind)
+    made = precision.apply(made.requires_grad_(False), kind.removesuffix(" packed"))
+    if kind.endswith("packed"):
+        precision.pack(made)
+        packed = [isinstance(block.qkv, precision.PackedLinear) for block in made.blocks]
+        if not all(packed):
+            pytest.skip("this CPU or torch has no matrices in blocks")
+    return made
 
 
-@pytest.mark.parametrize("kind", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "bfloat16 packed", "int8"])
 @pytest.mark.parametrize("post_norm", [True, False], ids=["openai-gpt", "gpt2"])
 def test_is_near_float32(kind: str, post_norm: bool) -> None:
     ids = torch.arange(24)[None] % 199
@@ -38,7 +44,7 @@ def test_is_near_float32(kind: str, post_norm: bool) -> None:
     assert error <= (0.0 if kind == "float32" else 0.02)
 
 
-@pytest.mark.parametrize("kind", ["bfloat16", "int8"])
+@pytest.mark.parametrize("kind", ["bfloat16", "bfloat16 packed", "int8"])
 def test_a_row_does_not_depend_on_its_neighbours(kind: str) -> None:
     """Whatever the number and the lengths of the other rows: the cache has the same bits, and what
     FP32's projection to the vocabulary adds is FP32's own rounding."""
@@ -64,7 +70,7 @@ def test_a_row_does_not_depend_on_its_neighbours(kind: str) -> None:
                 torch.testing.assert_close(logits, alone, atol=2e-5, rtol=0)
 
 
-@pytest.mark.parametrize("kind", ["bfloat16", "int8"])
+@pytest.mark.parametrize("kind", ["bfloat16", "bfloat16 packed", "int8"])
 def test_a_step_gives_what_the_whole_context_gives(kind: str) -> None:
     net = network(kind)
     ids = torch.arange(12) + 3
@@ -74,6 +80,27 @@ def test_a_step_gives_what_the_whole_context_gives(kind: str) -> None:
         step = net.decode(ids[-1:], ids[-1:], torch.tensor([11]), 11, cache)[0]
         whole = net(ids[None], ids[None])[0, -1]
     assert (step.softmax(-1) - whole.softmax(-1)).abs().max() < 0.02
+
+
+def test_only_matrices_in_bfloat16_are_packed() -> None:
+    for kind in ("float32", "int8"):
+        net = network(kind)
+        before = [type(block.qkv) for block in net.blocks]
+        precision.pack(net)
+        assert [type(block.qkv) for block in net.blocks] == before
+
+
+def test_what_cannot_be_packed_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = network("bfloat16")
+    forward = precision.PackedLinear.forward
+
+    def other_bits(self: precision.PackedLinear, x: torch.Tensor) -> torch.Tensor:
+        y = forward(self, x)
+        return y * (1.01 if len(x) > 8 else 1.0)
+
+    monkeypatch.setattr(precision.PackedLinear, "forward", other_bits)
+    precision.pack(net)
+    assert not any(isinstance(m, precision.PackedLinear) for m in net.modules())
 
 
 def test_the_shipped_model_keeps_its_predictions() -> None:
