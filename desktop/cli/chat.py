@@ -14,7 +14,7 @@ from typing import Any
 from desktop.cli.session import server_session
 from desktop.launchers import current
 from desktop.models.chat import installed
-from desktop.triton.client import ChatStream
+from desktop.triton.chat_stream import ChatStream
 from desktop.triton.models import stream_model
 from desktop.triton.types import Finished, InvalidInput, Sampling, Token, TritalkError
 

@@ -140,7 +140,7 @@ def look(status: ServerStatus) -> ServerStatus:
     """``status`` as it is now. Never raises."""
     from tritonclient.utils import InferenceServerException
 
-    from desktop.triton.client import connect
+    from desktop.triton.connection import connect
 
     client: Any = None
     try:

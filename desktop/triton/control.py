@@ -12,7 +12,7 @@ from typing import Any
 
 from tritonclient.utils import InferenceServerException
 
-from desktop.triton.client import connect
+from desktop.triton.connection import connect
 from desktop.triton.reasons import plain
 from desktop.triton.types import NOT_UNDERSTOOD, Endpoint, ServerUnavailable
 

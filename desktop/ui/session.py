@@ -21,7 +21,8 @@ from desktop.launchers import supervised
 from desktop.launchers.base import Lease, ServerState, ServerStatus
 from desktop.memory import MemoryShort
 from desktop.settings import Settings
-from desktop.triton.client import ChatStream, TritonClient
+from desktop.triton.chat_stream import ChatStream
+from desktop.triton.client import TritonClient
 from desktop.triton.models import ModelLimits, stream_model
 from desktop.triton.types import (
     Endpoint,

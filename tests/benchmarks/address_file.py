@@ -24,7 +24,8 @@ import tritonclient.grpc as grpcclient
 
 from desktop.addresses.run import FileRun, Progress
 from desktop.launchers import acquire
-from desktop.triton.client import TritonClient, connect
+from desktop.triton.client import TritonClient
+from desktop.triton.connection import connect
 from desktop.triton.types import Endpoint
 from server_bundle.address.divisions import default_table
 from server_bundle.address.folder import AddressModel

@@ -21,7 +21,7 @@ from desktop.launchers.capture import MAX_LINE_CHARACTERS, BoundedLog
 from desktop.launchers.server_process import ServerOptions
 from desktop.models import registry
 from desktop.store import transfer
-from desktop.triton import client, control
+from desktop.triton import chat_stream, client, control
 from desktop.triton.models import read_limits
 from desktop.triton.types import InvalidInput, ParsedAddress, ServerUnavailable
 from server_bundle.address import checkpoint as address_checkpoint
@@ -336,13 +336,13 @@ def test_an_answer_for_an_address_that_is_none() -> None:
 
 def test_a_token_that_is_none() -> None:
     entry = '[{"7": {"logprob": %s, "decoded_token": "好"}}]'
-    *_, token, reason = client._read(server_answers.reply((entry % "1e-7").encode()))
+    *_, token, reason = chat_stream.read(server_answers.reply((entry % "1e-7").encode()))
     assert token is not None
     assert token.alternatives[0].probability == 1.0
     assert reason == "stop"
     for logprobs in (entry % "NaN", entry % "5", "[]", "{", '[{"x": {}}]'):
         with pytest.raises(ServerUnavailable, match="is not understood"):
-            client._read(server_answers.reply(logprobs.encode()))
+            chat_stream.read(server_answers.reply(logprobs.encode()))
 
 
 def test_a_state_of_a_model_that_we_do_not_know() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from desktop import updates
-from desktop.triton import client, control, metrics
+from desktop.triton import chat_stream, client, control, metrics
 from desktop.triton.models import ModelLimits, read_limits
 from desktop.triton.types import Finished, ParsedAddress, ServerUnavailable, Token, TritalkError
 from tests.fuzz.harness import allowed, json_or_deep, kinds, text
@@ -67,7 +67,7 @@ def one(data: bytes) -> None:
             check_address(found)
     elif kind == 1:
         with allowed(ServerUnavailable):
-            *_, token, reason = client._read(reply(content))
+            *_, token, reason = chat_stream.read(reply(content))
             assert isinstance(token, Token)
             assert isinstance(reason, str)
             assert Finished(reason, token.text, 1, 0, None, None)

@@ -1,0 +1,220 @@
+"""One reply as Triton streams it: begun, read, and taken back."""
+
+from __future__ import annotations
+
+import json
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import tritonclient.grpc as grpcclient
+from tritonclient.utils import InferenceServerException
+
+from desktop.triton.connection import (
+    GONE,
+    STRANGE,
+    bool_input,
+    connect,
+    string_input,
+    to_error,
+)
+from desktop.triton.types import (
+    NOT_UNDERSTOOD,
+    Alternative,
+    Endpoint,
+    Finished,
+    Sampling,
+    ServerUnavailable,
+    Token,
+    share_of,
+    str_of,
+)
+
+_RETURNS = ("return_finish_reason", "return_logprobs", "return_num_input_tokens")
+_NO_TOKEN = -1
+# How long a server may take to end a request that was taken back, and then the stream, in seconds.
+_LEAVE_WITHIN = 2.0
+_AT_ONCE = 0.05
+
+
+class ChatStream:
+    """One reply being streamed: iterate for :class:`Token` events, then one :class:`Finished`.
+
+    ``cancel()`` may be called from any thread, any number of times; the iteration then ends with a
+    ``Finished`` whose reason is ``cancelled``, holding what had arrived.
+    Raises :class:`InvalidInput` or :class:`ServerUnavailable` out of the iteration.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        text: str,
+        history: Sequence[str],
+        sampling: Sampling | None,
+        reply_prefix: str = "",
+        opening: Sequence[str] = (),
+        system: str = "",
+    ) -> None:
+        inputs = [string_input("text_input", [text], [1]), bool_input("stream", True)]
+        inputs += [bool_input(name, True) for name in _RETURNS]
+        if history:
+            inputs.append(string_input("history", history, [len(history)]))
+        if opening:
+            inputs.append(string_input("opening", opening, [len(opening)]))
+        if reply_prefix:
+            inputs.append(string_input("reply_prefix", [reply_prefix], [1]))
+        if system:
+            inputs.append(string_input("system", [system], [1]))
+        parameters = json.dumps((sampling or Sampling()).to_json())
+        inputs.append(string_input("sampling_parameters", [parameters], [1]))
+        self._endpoint = endpoint
+        self._model = model
+        self._inputs = inputs
+        self._id = secrets.token_hex(16)
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+        # Wakes the iterating thread, which alone touches the connection.
+        self._events.put((0.0, None))
+
+    def __iter__(self) -> Iterator[Token | Finished]:
+        started = time.monotonic()
+        first: float | None = None
+        last = started
+        reply: list[str] = []
+        num_input_tokens = dropped_turns = 0
+        reason = "cancelled"
+        if not self._cancelled.is_set():
+            client = connect(self._endpoint)
+            open_on_server = False
+            try:
+                self._start(client)
+                open_on_server = True
+                while True:
+                    arrived, event = self._events.get()
+                    if self._cancelled.is_set():
+                        break
+                    if isinstance(event, InferenceServerException):
+                        open_on_server = False
+                        raise to_error(event)
+                    num_input_tokens, dropped_turns, token, ended = read(event)
+                    open_on_server = not ended
+                    if token is not None:
+                        last = arrived
+                        first = first or last
+                        reply.append(token.text)
+                        yield token
+                    if ended:
+                        reason = ended
+                        break
+            finally:
+                self._leave(client, open_on_server and not self._take_back(client))
+        n = len(reply)
+        yield Finished(
+            finish_reason=reason,
+            reply="".join(reply),
+            tokens=n,
+            num_input_tokens=num_input_tokens,
+            seconds_to_first_token=None if first is None else first - started,
+            # The first token's wait is told apart; the rate is that of the tokens after it.
+            tokens_per_second=(n - 1) / (last - first)
+            if first and n > 1 and last > first
+            else None,
+            dropped_turns=dropped_turns,
+        )
+
+    def _start(self, client: grpcclient.InferenceServerClient) -> None:
+        events = self._events
+
+        def receive(result: Any, error: InferenceServerException | None) -> None:
+            events.put((time.monotonic(), error if error is not None else result))
+
+        try:
+            client.start_stream(receive, headers=self._endpoint.headers or None)
+            client.async_stream_infer(self._model, self._inputs, request_id=self._id)
+        except InferenceServerException:  # the connection broke before the request was out
+            raise ServerUnavailable(GONE) from None
+
+    def _take_back(self, client: grpcclient.InferenceServerClient) -> bool:
+        """Ask the server to end the request; whether it did.
+
+        Ending the gRPC call instead would be simpler, but Triton 24.10 may die of it.
+        """
+        try:
+            client.async_stream_infer(
+                self._model,
+                [string_input("text_input", [""], [1])],
+                request_id=f"{self._id}-",
+                parameters={"cancel_request_id": self._id},
+            )
+            until = time.monotonic() + _LEAVE_WITHIN
+            while True:
+                _, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
+                if isinstance(event, InferenceServerException):
+                    return False  # the connection broke, or the server is an older one
+                if event is None or event.get_response().id != self._id:
+                    continue
+                if read(event)[-1]:
+                    return True
+        except (queue.Empty, InferenceServerException, ServerUnavailable):
+            return False
+
+    def _leave(self, client: grpcclient.InferenceServerClient, abruptly: bool) -> None:
+        """Wait for the server's own end of the stream; ``abruptly``, end the call without it."""
+        wait = _AT_ONCE if abruptly else _LEAVE_WITHIN
+        end_call = threading.Timer(wait, client.stop_stream, kwargs={"cancel_requests": True})
+        end_call.daemon = True
+        end_call.start()
+        try:
+            # In any case, since without it the thread that sends requests would wait for ever.
+            client.stop_stream(cancel_requests=False)
+        finally:
+            end_call.cancel()
+            client.close()
+
+
+def read(result: Any) -> tuple[int, int, Token | None, str]:
+    """A response of the stream model: the prompt's length, the turns left out of it, the token if
+    any, the finish reason. Raises :class:`ServerUnavailable` where it is none."""
+    try:
+        return _understood(result)
+    except NOT_UNDERSTOOD:
+        raise ServerUnavailable(STRANGE) from None
+
+
+def _understood(result: Any) -> tuple[int, int, Token | None, str]:
+    num_input_tokens = int(result.as_numpy("num_input_tokens")[0])
+    dropped = result.as_numpy("dropped_turns")
+    dropped_turns = 0 if dropped is None else int(dropped[0])
+    text = result.as_numpy("text_output")[0].decode()
+    reason = result.as_numpy("finish_reason")[0].decode()
+    ids = result.as_numpy("token_id")
+    token = None
+    if ids is not None and len(ids):
+        (entry,) = json.loads(result.as_numpy("logprobs")[0].decode())
+        alternatives = sorted(
+            (
+                Alternative(
+                    str_of(v["decoded_token"]), int(k), share_of(float(np.exp(v["logprob"])))
+                )
+                for k, v in entry.items()
+            ),
+            key=lambda a: -a.probability,
+        )
+        token = Token(
+            text=text,
+            token_id=int(ids[0]),
+            confidence=share_of(float(result.as_numpy("confidence")[0])),
+            probability=share_of(float(result.as_numpy("probability")[0])),
+            alternatives=tuple(alternatives),
+        )
+    elif text:  # a fixed answer
+        token = Token(text, _NO_TOKEN, 1.0, 1.0)
+    return num_input_tokens, dropped_turns, token, "" if reason == "None" else reason
