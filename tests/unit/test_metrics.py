@@ -76,6 +76,7 @@ def test_two_looks_give_rates_and_means() -> None:
         queue=60_000,
         tokens=300,
         steps=100,
+        rows=290,
         cpu="0.75",
     )
     assert compare(before, now) == Figures(
@@ -83,7 +84,7 @@ def test_two_looks_give_rates_and_means() -> None:
         replies=3.0,
         addresses=20.0,
         tokens=150.0,
-        chat_batch=3.0,
+        chat_batch=2.9,
         address_batch=4.0,
         chat_queue=0.0,
         address_queue=1.5,
