@@ -134,9 +134,6 @@ def test_the_chitchat_layout_is_served_too(client: TritonClient) -> None:
     assert [len(token.text) for token in tokens] == [1] * len(tokens)
 
 
-# On a busy machine the stream model stays loaded in about one run of three. No frame of its threads
-# holds a request then, and collecting garbage does not help; the cause is not found.
-@pytest.mark.xfail(strict=False, reason="the stream model sometimes stays loaded; see promises.md")
 def test_unused_models_free_their_memory_and_come_back(models: Any, client: TritonClient) -> None:
     if QWEN not in chat.served():  # a first try of this test broke off
         chat.use(QWEN)
