@@ -1,7 +1,9 @@
 """What the writing of numbers proves about the entities that the network found.
 
 A number is never cut in its middle, and the number with 号 right behind a road is the road's. The
-annotation rules say so; the network sometimes does not see it in numbers that it rarely met.
+annotation rules say so; the network sometimes does not see it in numbers that it rarely met. Nor
+does it see each road whose name begins like something else (中关村大街, 建国门外大街): where no
+other span claims the words before such a number, and they end as a road does, they are one.
 """
 
 from __future__ import annotations
@@ -20,11 +22,17 @@ _ROAD_NUMBER = re.compile(
     r"(\d[0-9A-Za-z]*(?:[-－~至、]\d[0-9A-Za-z]*)*号)(?![楼院门库厂幢栋座线桥仓馆店铺])"
 )
 _PLAIN_NUMBER = re.compile(r"\d[0-9A-Za-z]*(?:[-－~至、]\d[0-9A-Za-z]*)*号")
+_ROAD = re.compile(
+    r"\s*(?P<road>(?P<name>[\u4e00-\u9fff]{0,8}?)[东西南北中前后内外上下新老支横]{0,2}"
+    r"(?P<kind>大街|大道|公路|胡同|街|路|巷|弄|道))(?=\s*[（(\d]|$)"
+)
+# Names that end so are never the beginning of a road's.
+_WHOLE = re.compile(r".*(?:社区|小区|委会|[组队屯])")
 
 
 def amend(text: str, spans: Sequence[Span]) -> list[Span]:
     """``spans`` of the normalised ``text``, in reading order, with whole numbers."""
-    found = list(spans)
+    found = _with_roads(text, list(spans))
     taken = [False] * (len(text) + 1)
     for span in found:
         taken[span.start : span.end] = [True] * (span.end - span.start)
@@ -45,6 +53,38 @@ def amend(text: str, spans: Sequence[Span]) -> list[Span]:
         number = _ROAD_NUMBER.match(text, span.end)
         if number and not any(taken[number.start() : number.end()]):
             found.append(Span(number.start(1), number.end(1), "roadno", ADDED))
+    return sorted(found)
+
+
+def _with_roads(text: str, spans: list[Span]) -> list[Span]:
+    """With the roads that the words between two spans and the number behind them prove."""
+    ends = [0, *(span.end for span in spans)]
+    starts = [*(span.start for span in spans), len(text)]
+    found = list(spans)
+    for i, (start, end) in enumerate(zip(ends, starts, strict=True)):
+        said = [text[span.start : span.end] for span in spans[:i]]
+        again = next((s for s in said if text.startswith(s, start, end)), "")
+        road = _ROAD.match(text, start + len(again), end)  # 浦口区 again in 浦口区象山路
+        if not road:
+            continue
+        behind = spans[i] if i < len(spans) else None
+        numbered = behind is not None and behind.start == road.end() and behind.type == "roadno"
+        if not numbered and not _ROAD_NUMBER.match(text[:end], road.end()):
+            continue
+        before = spans[i - 1] if i else None
+        begins = road.start("road")
+        if (
+            not road["name"]
+            and before is not None
+            and before.end == begins
+            and before.type in ("community", "road")
+            and not _WHOLE.fullmatch(text[before.start : before.end])
+        ):
+            found.remove(before)  # 中关村 of 中关村大街
+            begins = before.start
+        elif road["road"] == road["kind"]:
+            continue  # a kind of road without any name
+        found.append(Span(begins, road.end(), "road", ADDED))
     return sorted(found)
 
 

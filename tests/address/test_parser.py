@@ -78,7 +78,7 @@ def entities(result: object) -> list[tuple[str, int, int]]:
         ("  路 12号 ", [("12号", 4, 7)]),
         ("路\x00\t7号\n", [("7号", 3, 5)]),
         ("é́路3号", [("3号", 3, 5)]),
-        ("未知字符路3号", [("3号", 5, 7)]),
+        ("未知字符路3号", [("未知字符路", 0, 5), ("3号", 5, 7)]),
     ],
 )
 def test_offsets_are_code_points_of_the_original(
