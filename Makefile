@@ -5,7 +5,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .PHONY: help run setup setup-test test lint unit format screenshots benchmarks soak audit clean coverage
-.PHONY: setup-fuzz setup-bundle bundle deb wheel test-bundle
+.PHONY: setup-fuzz setup-bundle setup-test-bundle bundle deb wheel test-bundle
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -73,7 +73,10 @@ deb: bundle ## dist/tritalk_VERSION_ARCH.deb, made from the bundle
 wheel: setup-bundle ## dist/tritalk-VERSION-py3-none-any.whl
 	$(BIN)/pyproject-build --quiet --wheel --outdir dist .
 
-test-bundle: setup-test setup-bundle ## build the bundle, the .deb and the wheel and use them without Python
+setup-test-bundle:
+	@bash .ci/setup.sh --test-bundle
+
+test-bundle: setup-test-bundle ## build the bundle, the .deb and the wheel and use them without Python
 	$(MAKE) bundle
 	$(MAKE) bundle LITE=1
 	$(MAKE) wheel

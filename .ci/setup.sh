@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Sets up what is missing: system libraries (through apt where it may), a virtual environment in
 # .venv, the packages in the tested versions. Safe to run again; quick when nothing is missing.
-# Usage: .ci/setup.sh [--test|--fuzz|--bundle]   --test adds what the test suite needs (Xvfb, curl,
-# ...), --fuzz that and the fuzzer, --bundle what makes the bundle, the .deb and the wheel (PyInstaller, ...).
+# Usage: .ci/setup.sh [--test|--fuzz|--bundle|--test-bundle]   --test adds what the test suite needs
+# (Xvfb, curl, ...), --fuzz that and the fuzzer, --bundle what makes the bundle, the .deb and the wheel
+# (PyInstaller, ...), --test-bundle all that tries those out on a bare Debian (debootstrap, ...).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,8 @@ with_fuzzer=no
 [ "${1:-}" = "--fuzz" ] && with_tests=yes && with_fuzzer=yes
 with_bundle=no
 [ "${1:-}" = "--bundle" ] && with_bundle=yes
+with_trial=no
+[ "${1:-}" = "--test-bundle" ] && with_tests=yes && with_bundle=yes && with_trial=yes
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -124,6 +127,11 @@ fi
 if [ "$with_bundle" = yes ]; then
     need_command objdump binutils
     need_library libwayland-cursor.so.0 libwayland-cursor0 # goes into the bundle
+fi
+if [ "$with_trial" = yes ]; then
+    need_command debootstrap debootstrap
+    need_command desktop-file-validate desktop-file-utils
+    need_command appstreamcli appstream
 fi
 install_missing
 

@@ -75,15 +75,43 @@ class PackedLinear(nn.Module):
         return cast(Tensor, product).view(*x.shape[:-1], -1)
 
 
+class TransposedLinear(nn.Module):
+    """``y = x Wᵀ + b`` in FP32 with the weights as ``[in, out]``, as GPT-2's own layers have them.
+
+    A step for one chat takes nine tenths of the time of ``nn.Linear``, one for eight or a prompt
+    four fifths; one for two or three chats takes half as long again.
+    """
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.register_buffer("weight", linear.weight.detach().t().contiguous())
+        self.register_buffer("bias", linear.bias.detach())
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight, bias = cast(Tensor, self.weight), cast(Tensor, self.bias)
+        rows = x.reshape(-1, x.shape[-1])
+        if len(rows) == 1:
+            return torch.addmv(bias, weight.t(), rows[0]).view(*x.shape[:-1], -1)
+        return torch.addmm(bias, rows, weight).view(*x.shape[:-1], -1)
+
+
 def pack(network: ChitchatNetwork) -> None:
-    """Lay the BF16 matrices of a network out for this CPU, in place, where that keeps its promises:
-    near ``nn.Linear``, and each row with the same bits however many rows there are. The network
-    cannot be moved or changed afterwards."""
+    """Lay the matrices of a network out for this CPU, in place; it cannot be moved or changed
+    afterwards.
+
+    Those in BF16 where that keeps their promises: near ``nn.Linear``, and each row with the same
+    bits however many rows there are. Those in FP32 of networks that are not small.
+    """
+    large = sum(p.numel() for p in network.parameters()) >= SMALL
     tried: dict[tuple[int, ...], bool] = {}
     for block in cast(list[Block], list(network.blocks)):
         for name in _MATRICES:
             linear = getattr(block, name)
-            if not isinstance(linear, nn.Linear) or linear.weight.dtype != torch.bfloat16:
+            if not isinstance(linear, nn.Linear):
+                continue
+            if linear.weight.dtype == torch.float32:
+                if large:
+                    setattr(block, name, TransposedLinear(linear))
                 continue
             shape = tuple(linear.weight.shape)
             if shape not in tried:

@@ -82,7 +82,27 @@ def test_a_step_gives_what_the_whole_context_gives(kind: str) -> None:
     assert (step.softmax(-1) - whole.softmax(-1)).abs().max() < 0.02
 
 
-def test_only_matrices_in_bfloat16_are_packed() -> None:
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_large_networks_in_float32_are_transposed(
+    monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    net = network("float32")
+    cache, other = KVCache(CONFIG, rows), KVCache(CONFIG, rows)
+    prompt = torch.arange(12) + 3
+    ids, positions = torch.arange(rows) + 40, torch.full((rows,), 12)
+    with torch.inference_mode():
+        for slot in range(rows):
+            net.prefill(prompt, prompt, cache, slot)
+        expected = net.decode(ids, ids, positions, 12, cache)
+        monkeypatch.setattr(precision, "SMALL", 1)
+        precision.pack(net)
+        assert isinstance(net.blocks[0].mlp_in, precision.TransposedLinear)
+        for slot in range(rows):
+            net.prefill(prompt, prompt, other, slot)
+        torch.testing.assert_close(net.decode(ids, ids, positions, 12, other), expected)
+
+
+def test_what_needs_no_packing_stays_as_it_is() -> None:
     for kind in ("float32", "int8"):
         net = network(kind)
         before = [type(block.qkv) for block in net.blocks]
