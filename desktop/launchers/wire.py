@@ -52,15 +52,36 @@ def status_from_json(data: dict[str, Any]) -> ServerStatus:
 
 def _status(data: dict[str, Any]) -> ServerStatus:
     return ServerStatus(
-        launcher=data["launcher"],
-        reason=data["reason"],
+        launcher=_of(str, data["launcher"]),
+        reason=_of(str, data["reason"]),
         state=ServerState(data["state"]),
-        message=data["message"],
-        endpoint=Endpoint(data["grpc"], data["http"], data["metrics"], data["headers"]),
-        models=data["models"],
-        pid=data["pid"],
-        progress=Progress(**data["progress"]) if data.get("progress") else None,
+        message=_of(str, data["message"]),
+        endpoint=Endpoint(
+            grpc=_of(str, data["grpc"]),
+            http=_of(str, data["http"]),
+            metrics=_of(str, data["metrics"]),
+            headers=_texts(data["headers"]),
+        ),
+        models=_texts(data["models"]),
+        pid=_of(int, data["pid"]),
+        progress=_progress(data["progress"]) if data.get("progress") else None,
     )
+
+
+def _progress(data: dict[str, Any]) -> Progress:
+    for name, value in data.items():
+        _of(str if name in ("phase", "message", "detail") else int, value)
+    return Progress(**data)
+
+
+def _of(kind: Any, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.40} is of another type")
+    return value
+
+
+def _texts(data: Any) -> dict[str, str]:
+    return {_of(str, name): _of(str, value) for name, value in _of(dict, data).items()}
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:

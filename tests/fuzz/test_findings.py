@@ -6,6 +6,7 @@ import gzip
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -17,13 +18,14 @@ from desktop import memory, settings
 from desktop.addresses.journal import Journal
 from desktop.addresses.tables import Table
 from desktop.launchers import wire
+from desktop.launchers.base import ServerState, ServerStatus
 from desktop.launchers.capture import MAX_LINE_CHARACTERS, BoundedLog
 from desktop.launchers.server_process import ServerOptions
 from desktop.models import registry
 from desktop.store import transfer
 from desktop.triton import chat_stream, client, control
 from desktop.triton.models import read_limits
-from desktop.triton.types import InvalidInput, ParsedAddress, ServerUnavailable
+from desktop.triton.types import Endpoint, InvalidInput, ParsedAddress, ServerUnavailable
 from server_bundle.address import checkpoint as address_checkpoint
 from server_bundle.address.entities import Span
 from server_bundle.address.folder import AddressModel
@@ -34,7 +36,7 @@ from server_bundle.chitchat import opening, prompt_file
 from server_bundle.chitchat.chat_template import ChatTemplate
 from server_bundle.chitchat.checkpoint import network_config
 from server_bundle.chitchat.folder import CheckpointError, context_length
-from server_bundle.chitchat.importing import source
+from server_bundle.chitchat.importing import chitchat, source
 from server_bundle.chitchat.prompt import InvalidPrompt
 from server_bundle.chitchat.prompt_file import PromptFile
 from server_bundle.chitchat.template import TemplateLayout
@@ -370,7 +372,32 @@ def test_a_line_that_is_no_message(line: str) -> None:
     assert wire.decode(wire.encode({"why": "a\ud800"})) == {"why": "a\ud800"}
 
 
-def test_a_status_that_is_none() -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"launcher": 2},
+        {"message": json.loads("[" * 900 + "]" * 900)},
+        {"models": {"m": 7}},
+        {"headers": []},
+        {"pid": "7"},
+        {"progress": {"phase": "pull", "bytes_done": "1"}},
+        {"progress": [1]},
+        {"state": "asleep"},
+    ],
+)
+def test_a_status_that_is_none(changes: dict[str, Any]) -> None:
+    status = ServerStatus("embedded", "why", ServerState.READY, "", Endpoint("unix:/g"))
+    assert wire.status_from_json(status.to_json()) == status
+    with pytest.raises(ValueError):
+        wire.status_from_json({**status.to_json(), **changes})
+
+
+def test_a_model_type_that_is_no_text(tmp_path: Path) -> None:
+    assert chitchat.is_chitchat(tmp_path, {"model_type": 7}) is False
+    assert chitchat.is_chitchat(tmp_path, {"model_type": ["gpt2"], "architectures": {}}) is False
+
+
+def test_options_that_are_none() -> None:
     with pytest.raises(ValueError, match="no status of a server: KeyError"):
         wire.status_from_json({})
     with pytest.raises(ValueError, match="no options of a server"):

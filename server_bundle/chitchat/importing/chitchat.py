@@ -40,7 +40,7 @@ _AGREES = 1e-3
 
 def is_chitchat(folder: Path, config: dict[str, Any]) -> bool:
     """Whether the folder has a vocabulary of characters for one of our two layouts."""
-    named = config.get("model_type") or str(config.get("architectures", ""))
+    named = str(config.get("model_type") or config.get("architectures", ""))
     if named not in ("gpt2", "openai-gpt") and not any(
         known in named for known in ("GPT2LMHead", "OpenAIGPT")
     ):

@@ -56,6 +56,8 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
         members = unzipped(data[1:])
     except Exception:
         return data
+    if not members:
+        return data
     name = chance.choice(sorted(members))
     content = members[name]
     at = chance.randrange(len(content) + 1)
