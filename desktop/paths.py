@@ -68,9 +68,10 @@ def runtime_dir() -> Path:
     Raises :class:`UnsafeFolder` where it belongs to another user or others may enter it.
     """
     path = _runtime_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.parent.name == f"{_APPLICATION}-{os.getuid()}":
         _private(path.parent)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
     _private(path)
     return path
 

@@ -12,8 +12,6 @@ import json
 import math
 import pickle
 import re
-import struct
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +22,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from server_bundle import pickles
 from server_bundle.address.divisions import MUNICIPALITIES, DivisionTable, default_table
 from server_bundle.address.entities import ENTITY_TYPES
 from server_bundle.address.features import check_vocabulary, read_vocabulary
@@ -178,14 +177,12 @@ def _safetensors(file: Path) -> dict[str, Tensor]:
 
 def _pickle(file: Path) -> dict[str, Tensor]:
     """Only tensors and plain containers are read; a pickle that wants to run code is refused."""
-    if zipfile.is_zipfile(file):
-        try:
-            with zipfile.ZipFile(file) as archive:
-                claimed = sum(entry.file_size for entry in archive.infolist())
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error):
-            raise CheckpointError(_DAMAGED.format(file)) from None
-        if claimed > file.stat().st_size:
-            raise CheckpointError(f"{file} is compressed, which no checkpoint of PyTorch is.")
+    try:
+        compressed = pickles.is_compressed(file)
+    except pickles.Damaged:
+        raise CheckpointError(_DAMAGED.format(file)) from None
+    if compressed:
+        raise CheckpointError(f"{file} is compressed, which no checkpoint of PyTorch is.")
     try:
         loaded = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:

@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from server_bundle import pickles
 from server_bundle.chitchat.folder import (
     MOST,
     CheckpointError,
@@ -66,6 +67,8 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         if safe.exists():
             return load_file(safe)
         if pickled.exists():
+            if pickles.is_compressed(pickled):
+                raise CheckpointError("it is compressed, which no checkpoint of PyTorch is")
             state = torch.load(pickled, map_location="cpu", weights_only=True)
             return dict(state.get("model", state))
     except Exception as error:

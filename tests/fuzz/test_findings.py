@@ -31,6 +31,7 @@ from server_bundle.address.entities import Span
 from server_bundle.address.folder import AddressModel
 from server_bundle.address.one_line import one_line
 from server_bundle.address.resolver import Division
+from server_bundle.chitchat import checkpoint as chat_checkpoint
 from server_bundle.chitchat import folder as chat_folder
 from server_bundle.chitchat import opening, prompt_file
 from server_bundle.chitchat.chat_template import ChatTemplate
@@ -390,6 +391,31 @@ def test_a_status_that_is_none(changes: dict[str, Any]) -> None:
     assert wire.status_from_json(status.to_json()) == status
     with pytest.raises(ValueError):
         wire.status_from_json({**status.to_json(), **changes})
+
+
+def test_pickled_weights_that_claim_gigabytes(tmp_path: Path) -> None:
+    torch.save({"wte.weight": torch.zeros(64, 64)}, tmp_path / "whole.bin")
+    with zipfile.ZipFile(tmp_path / "whole.bin") as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    packed = tmp_path / "pytorch_model.bin"
+    refused = (CheckpointError, address_checkpoint.CheckpointError)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    for read in (
+        lambda: source.read_tensors([packed], lambda _: None),
+        lambda: chat_checkpoint.read_weights(tmp_path),
+        lambda: address_checkpoint._read_weights(tmp_path),
+    ):
+        with pytest.raises(refused, match="is compressed, which no checkpoint of PyTorch is"):
+            read()
+    torch.save({"wte.weight": torch.zeros(1).expand(2**40)}, packed)
+    for read in (
+        lambda: source.read_tensors([packed], lambda _: None),
+        lambda: address_checkpoint._read_weights(tmp_path),
+    ):
+        with pytest.raises(refused, match="claims more numbers than the file holds"):
+            read()
 
 
 def test_a_model_type_that_is_no_text(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from server_bundle import pickles
 from server_bundle.chitchat.folder import MOST, CheckpointError, read_json, text_config
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -100,11 +101,24 @@ def read_tensors(files: list[Path], say: Say) -> dict[str, Tensor]:
         for name, tensor in found.items():
             if tensor.layout != torch.strided:
                 raise CheckpointError(f"the file {path.name}: {name} is no plain tensor")
+            # A tensor may be a view that repeats few bytes: petabytes out of a small file.
+            if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+                raise CheckpointError(
+                    f"the file {path.name}: {name} claims more numbers than the file holds"
+                )
         tensors |= found
     return tensors
 
 
 def _unpickle(path: Path) -> dict[str, Tensor]:
+    try:
+        compressed = pickles.is_compressed(path)
+    except pickles.Damaged:
+        raise CheckpointError(f"the file {path.name} is damaged or cut off") from None
+    if compressed:
+        raise CheckpointError(
+            f"the file {path.name} is compressed, which no checkpoint of PyTorch is"
+        )
     state: Any = torch.load(path, map_location="cpu", weights_only=True)
     for name in ("model", "state_dict", "module"):  # what training scripts wrap them in
         if isinstance(state, dict) and isinstance(state.get(name), dict):
