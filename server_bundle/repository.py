@@ -137,7 +137,9 @@ def render(
     calls = _calls(target, names)
     for name in names:
         kind = "KIND_CPU" if calls[name] else _KINDS[device]
-        _place_instances(target / name, kind, (instances or {}).get(name, 1), gpus)
+        # A request that takes another back must reach the process that answers that one.
+        count = 1 if name.endswith("_stream") else (instances or {}).get(name, 1)
+        _place_instances(target / name, kind, count, gpus)
     optional = chats.triton_names() & set(names)
     spare = {name for name in optional if name.removesuffix("_stream") not in chats.load}
     # The server's own models come first: a large one that somebody added must not hold them up.

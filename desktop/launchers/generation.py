@@ -24,7 +24,7 @@ _LIFE_INTERVAL = 2.0
 _LIFE_TIMEOUT = 5.0
 _UNANSWERED = 4
 # A crashing Triton 24.10 says this first and then writes a stack trace, with which it may hang.
-_CRASH = re.compile(rb"Signal \((?:6|7|8|11)\) received")
+_CRASH = re.compile(rb"^Signal \((?:6|7|8|11)\) received\.?\r?$", re.MULTILINE)
 _CRASH_WITHIN = 5.0
 # Weights of many gigabytes from a slow disk.
 _FURTHER_WITHIN = 1800.0
@@ -56,6 +56,7 @@ class Generation:
         self._pending: set[str] = set()
         self._ready_since: float | None = None
         self._crashing_since: float | None = None
+        self._last_line = b""
         self.port_taken = False
 
     @property
@@ -103,8 +104,11 @@ class Generation:
 
     def _feed(self, chunk: bytes) -> None:
         self._log.feed(chunk)
-        if self._crashing_since is None and _CRASH.search(chunk):
+        # Whole lines only: the log also repeats names that clients gave.
+        whole, newline, rest = (self._last_line + chunk).rpartition(b"\n")
+        if newline and self._crashing_since is None and _CRASH.search(whole):
             self._crashing_since = time.monotonic()
+        self._last_line = rest[-4096:]
 
     async def _watch_for_silence(self) -> str:
         """Wait until the server neither answers nor ends; the reason in words."""
@@ -116,10 +120,15 @@ class Generation:
                 return "tritonserver crashed and did not end by itself"
             if self._ready_since is None:  # coming up has limits of its own
                 continue
-            answers = await asyncio.to_thread(health.is_live, self._endpoint, _LIFE_TIMEOUT)
-            unanswered = 0 if answers else unanswered + 1
+            unanswered = 0 if await self._answers() else unanswered + 1
             if unanswered >= _UNANSWERED:
                 return "tritonserver stopped answering"
+
+    async def _answers(self) -> bool:
+        """Over HTTP, or else over gRPC: models that are being loaded may keep all HTTP threads."""
+        if await asyncio.to_thread(health.is_live, self._endpoint, _LIFE_TIMEOUT):
+            return True
+        return await asyncio.to_thread(health.is_live_by_grpc, self._endpoint, _LIFE_TIMEOUT)
 
     def _last_words(self, outcome: Outcome) -> str:
         lines = list(self._log.lines)[-50:]

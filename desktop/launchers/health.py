@@ -61,6 +61,22 @@ def is_live(endpoint: Endpoint, timeout: float = 1.0) -> bool:
     return status == 200
 
 
+def is_live_by_grpc(endpoint: Endpoint, timeout: float = 1.0) -> bool:
+    # Only here, where it is rarely needed: importing it costs a supervisor its smallness.
+    from tritonclient.utils import InferenceServerException
+
+    from desktop.triton.connection import connect
+
+    client = connect(endpoint)
+    try:
+        headers = endpoint.headers or None
+        return bool(client.is_server_live(headers=headers, client_timeout=timeout))
+    except InferenceServerException:
+        return False
+    finally:
+        client.close()
+
+
 def model_states(endpoint: Endpoint, timeout: float = 5.0) -> dict[str, str]:
     """Each model in the served repository: READY, LOADING, UNLOADING or UNAVAILABLE, with the
     reason after a colon where Triton gives one. Raises OSError where no server answers."""

@@ -99,13 +99,16 @@ class ChatStream:
                 open_on_server = True
                 while True:
                     arrived, event = self._events.get()
-                    if self._cancelled.is_set():
-                        break
                     if isinstance(event, InferenceServerException):
                         open_on_server = False
+                        if self._cancelled.is_set():
+                            break
                         raise to_error(event)
-                    num_input_tokens, dropped_turns, token, ended = read(event)
-                    open_on_server = not ended
+                    if event is not None:
+                        num_input_tokens, dropped_turns, token, ended = read(event)
+                        open_on_server = not ended
+                    if self._cancelled.is_set():
+                        break
                     if token is not None:
                         last = arrived
                         first = first or last
@@ -159,11 +162,15 @@ class ChatStream:
                 _, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
                 if isinstance(event, InferenceServerException):
                     return False  # the connection broke, or the server is an older one
-                if event is None or event.get_response().id != self._id:
+                if event is None:
                     continue
-                if read(event)[-1]:
+                if event.get_response().id != self._id:
+                    (said,) = event.as_numpy("finish_reason")
+                    if said == b"not_found":  # it has ended meanwhile
+                        return True
+                elif read(event)[-1]:
                     return True
-        except (queue.Empty, InferenceServerException, ServerUnavailable):
+        except (queue.Empty, InferenceServerException, ServerUnavailable, *NOT_UNDERSTOOD):
             return False
 
     def _leave(self, client: grpcclient.InferenceServerClient, abruptly: bool) -> None:

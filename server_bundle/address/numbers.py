@@ -24,7 +24,7 @@ _ROAD_NUMBER = re.compile(
 _PLAIN_NUMBER = re.compile(r"\d[0-9A-Za-z]*(?:[-－~至、]\d[0-9A-Za-z]*)*号")
 _ROAD = re.compile(
     r"\s*(?P<road>(?P<name>[\u4e00-\u9fff]{0,8}?)[东西南北中前后内外上下新老支横]{0,2}"
-    r"(?P<kind>大街|大道|公路|胡同|街|路|巷|弄|道))(?=\s*[（(\d]|$)"
+    r"(?P<kind>大街|大道|公路|胡同|街|路|巷|弄|(?<![街走楼过通跑车行隧])道))(?=\s*[（(\d]|$)"
 )
 # Names that end so are never the beginning of a road's.
 _WHOLE = re.compile(r".*(?:社区|小区|委会|[组队屯])")
@@ -71,6 +71,8 @@ def _with_roads(text: str, spans: list[Span]) -> list[Span]:
         numbered = behind is not None and behind.start == road.end() and behind.type == "roadno"
         if not numbered and not _ROAD_NUMBER.match(text[:end], road.end()):
             continue
+        if "街道" in road["road"] or road["road"].startswith(("门内", "门外")):
+            continue  # a town's name, or half of 德胜门外大街
         before = spans[i - 1] if i else None
         begins = road.start("road")
         if (
@@ -79,6 +81,7 @@ def _with_roads(text: str, spans: list[Span]) -> list[Span]:
             and before.end == begins
             and before.type in ("community", "road")
             and not _WHOLE.fullmatch(text[before.start : before.end])
+            and not _in_town(text, spans[:i])
         ):
             found.remove(before)  # 中关村 of 中关村大街
             begins = before.start
@@ -86,6 +89,19 @@ def _with_roads(text: str, spans: list[Span]) -> list[Span]:
             continue  # a kind of road without any name
         found.append(Span(begins, road.end(), "road", ADDED))
     return sorted(found)
+
+
+def _in_town(text: str, spans: Sequence[Span]) -> bool:
+    """Whether the last of them is a village behind its town: then it is whole (柳市镇后街村)."""
+    *others, last = spans
+    said = text[last.start : last.end]
+    return (
+        bool(others)
+        and others[-1].type == "town"
+        and last.type == "community"
+        and said.endswith("村")
+        and said not in text[others[-1].start : others[-1].end]
+    )
 
 
 def _whole(text: str, span: Span, taken: Sequence[bool]) -> Span:

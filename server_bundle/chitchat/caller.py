@@ -84,7 +84,11 @@ class EngineCaller:
     def cancel(self, request_id: str) -> bool:
         """Take back the requests of that id, waiting or running; whether there was one."""
         with self._lock:
-            found = [client for client in self._under_way if client.request_id == request_id]
+            found = [
+                client
+                for client in self._under_way
+                if client.request_id == request_id and not client.has_ended
+            ]
             for client in found:
                 client.cancel()
             for index, client in self._watched.items():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
+import time
 from collections import deque
 from typing import Any, TypeAlias
 
@@ -24,6 +25,7 @@ from server_bundle.chitchat.triton_io import Client
 # The engine waits no longer than this for a client that does not take its responses, in seconds.
 _PACE_SECONDS = 0.25
 _SENDERS = 8
+_CLOSE_SECONDS = 5.0
 
 
 _Queue: TypeAlias = "queue.SimpleQueue[ResponseSink | None]"
@@ -160,8 +162,9 @@ class Responder:
         self._stopped.set()
         for sender in self._senders:
             sender.put(None)
+        deadline = time.monotonic() + _CLOSE_SECONDS
         for thread in self._threads:
-            thread.join(timeout=5)
+            thread.join(timeout=max(0.0, deadline - time.monotonic()))
 
     def _send(self, sender: _Queue) -> None:
         while (sink := sender.get()) is not None:

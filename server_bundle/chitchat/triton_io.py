@@ -55,6 +55,11 @@ class Client:
         error = pb_utils.TritonError(words, code)
         self._respond(pb_utils.InferenceResponse(output_tensors=[], error=error), True)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the final response was sent."""
+        return self._closed
+
     def cancel(self) -> None:
         """Count this request as taken back from now on."""
         self._cancelled = True

@@ -41,6 +41,15 @@ def test_instances_follow_the_device(tmp_path: Path, device: str, kind: str) -> 
     assert own == "instance_group [{ kind: KIND_CPU count: 2 }]\n"
 
 
+def test_a_stream_model_has_one_instance_which_takes_all_requests_back(tmp_path: Path) -> None:
+    for name in ("chat", "chat_stream"):
+        make(tmp_path / "source", name)
+    render(tmp_path, instances={"chat": 3, "chat_stream": 3})
+    for name, count in (("chat", 3), ("chat_stream", 1)):
+        config = (tmp_path / "served" / name / "config.pbtxt").read_text()
+        assert config.endswith(f"count: {count} }}]\n")
+
+
 def test_another_device_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cpu or gpu"):
         render(tmp_path, device="tpu")

@@ -167,6 +167,22 @@ def test_the_client_never_breaks_a_call_off_and_leaves_no_thread(
     wait_for(lambda: idle(server), 10)
 
 
+@pytest.mark.parametrize("taken", [3, 7, 8])
+def test_cancelling_what_has_ended_takes_no_time(client: TritonClient, taken: int) -> None:
+    """The final response waits in the client's queue, or was taken a moment ago."""
+    eight = Sampling(max_tokens=8, min_tokens=8, no_repeat_ngram_size=0, seed=1, **ENDLESS)
+    answer = client.chat("给我讲个故事吧", sampling=eight)
+    events = iter(answer)
+    for _ in range(taken):
+        next(events)
+    time.sleep(0.5)  # somebody slow, such as a busy window
+    started = time.monotonic()
+    answer.cancel()
+    *_, finished = events
+    assert isinstance(finished, Finished)
+    assert time.monotonic() - started < 1
+
+
 def test_a_server_that_knows_no_taking_back_is_left_all_the_same(
     client: TritonClient, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

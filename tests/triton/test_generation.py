@@ -18,6 +18,8 @@ from desktop.launchers.embedded_server import EmbeddedServer
 from desktop.launchers.generation import Generation
 from desktop.launchers.server_process import ServerOptions
 from desktop.launchers.tritonserver import Folders, new_endpoint
+from desktop.triton.types import Endpoint
+from server_bundle.repository import Rendered
 
 pytestmark = pytest.mark.triton
 
@@ -56,6 +58,55 @@ def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: 
     assert {"grpc": "tritonserver", "http": "another program took the HTTP port"}[taken] in why
     assert generation.seconds_ready == 0
     assert not [changes for changes in published if changes.get("message") == "ready"]
+    assert guardian.processes_of(LAUNCH_ID) == []
+
+
+def test_only_a_line_of_its_own_tells_of_a_crash(tmp_path: Path) -> None:
+    """Names that clients give stand in the log too."""
+    log = BoundedLog(tmp_path / "server.log")
+    server: Any = None
+    generation = Generation(
+        server, Endpoint(""), Rendered([], {}, set()), log, lambda **changes: None
+    )
+    generation._feed(b"failed to poll model 'Signal (11) received'\nSignal (15) received.\n")
+    generation._feed(b"x Signal (11) received.\nSignal (1")
+    assert generation._crashing_since is None
+    generation._feed(b"1) received.\n 0# 0x00")
+    assert generation._crashing_since is not None
+    log.close()
+
+
+def test_a_server_whose_http_threads_are_all_busy_is_let_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("desktop.launchers.generation._LIFE_INTERVAL", 0.1)
+    folders = Folders(tmp_path / "run", tmp_path / "served")
+    folders.run.mkdir()
+    options = ServerOptions(listen="unix", models_source=str(MODELS))
+    server = EmbeddedServer(options, folders, LAUNCH_ID, "")
+    rendered = server.prepare(lambda message: None)
+    log = BoundedLog(tmp_path / "server.log")
+    asked = []
+
+    def deaf(endpoint: Endpoint, timeout: float = 1.0) -> bool:
+        asked.append(endpoint)
+        return False
+
+    def publish(**changes: Any) -> None:
+        if changes.get("message") == "ready":
+            monkeypatch.setattr("desktop.launchers.health.is_live", deaf)
+
+    async def run() -> None:
+        generation = Generation(server, new_endpoint("unix", folders.run), rendered, log, publish)
+        running = asyncio.create_task(generation.run())
+        while len(asked) < 12 and not running.done():
+            await asyncio.sleep(0.1)
+        assert not running.done(), running.result()
+        running.cancel()
+        await asyncio.wait({running})
+
+    asyncio.run(asyncio.wait_for(run(), 120))
+    log.close()
     assert guardian.processes_of(LAUNCH_ID) == []
 
 
