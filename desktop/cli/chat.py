@@ -153,7 +153,13 @@ def _lines() -> Iterator[str]:
     while True:
         if interactive:
             print("> ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:  # a moment too late for the reply
+            if not interactive:
+                raise
+            print(file=sys.stderr)
+            continue
         if not line:
             return
         if line.strip():

@@ -126,10 +126,7 @@ class ChatStream:
             tokens=n,
             num_input_tokens=num_input_tokens,
             seconds_to_first_token=None if first is None else first - started,
-            # The first token's wait is told apart; the rate is that of the tokens after it.
-            tokens_per_second=(n - 1) / (last - first)
-            if first and n > 1 and last > first
-            else None,
+            tokens_per_second=_rate(n, first - started, last - first) if first else None,
             dropped_turns=dropped_turns,
         )
 
@@ -185,6 +182,12 @@ class ChatStream:
         finally:
             end_call.cancel()
             client.close()
+
+
+def _rate(n: int, wait: float, rest: float) -> float | None:
+    """Tokens a second after the first, whose wait is told apart. None where all came so soon after
+    it that a busy machine's delivery was measured, not the model."""
+    return (n - 1) / rest if n > 1 and rest > 0 and rest >= wait / 10 else None
 
 
 def read(result: Any) -> tuple[int, int, Token | None, str]:

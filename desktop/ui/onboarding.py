@@ -162,6 +162,9 @@ class Onboarding(QDialog):
             self.steps.addWidget(self._step(picture))
         self.dots = Dots(self.steps.count(), self)
         self.skip_button = QPushButton(self)
+        policy = self.skip_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the dots stay where they are
+        self.skip_button.setSizePolicy(policy)
         self.back_button = QPushButton(self)
         self.next_button = primary_button(self)
         self.next_button.setDefault(True)

@@ -91,6 +91,7 @@ class LogView(QFrame):
         self.search.setObjectName("search")
         self.search.setClearButtonEnabled(True)
         self.level = QComboBox(self)
+        self.level.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for level in Level:
             self.level.addItem("", level)
         self.follow = QCheckBox(self)

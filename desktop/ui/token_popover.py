@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGraphicsDropShadowEffect, QWidget
 
 from desktop.triton.types import Alternative, Token
@@ -121,6 +121,11 @@ class TokenPopover(QWidget):
         row = int(y - _PAD - theme.px(_HEADER)) // theme.px(_ROW)
         found = 0 <= row < len(self.alternatives()) and self._is_choice(row)
         return row if found else None
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Also where the popover opens below a mouse that rests."""
+        super().enterEvent(event)
+        self.reached.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.reached.emit()

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from tritonclient import grpc
+from tritonclient.utils import InferenceServerException
 
 CHAT = "ibuddha_chitchat_stream"
 PARSER = "address_parser"
@@ -126,6 +127,8 @@ def read_column(path: Path, column: str) -> list[str]:
             return [text for row in reader if (text := (row[column] or "").strip())]
     except OSError as error:
         sys.exit(f"{path} cannot be read: {error.strerror}")
+    except UnicodeDecodeError:
+        sys.exit(f"{path} is not UTF-8")
 
 
 def main() -> None:
@@ -162,5 +165,7 @@ if __name__ == "__main__":
     try:
         main()
         sys.stdout.flush()
+    except InferenceServerException as refused:
+        sys.exit(refused.message())
     except BrokenPipeError:  # who reads this, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -633,7 +633,7 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Del</source>
-        <translation>Delete 键</translation>
+        <translation>Del</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -2702,11 +2702,11 @@ Each token of a reply is tinted by how probable it was to the model.</source>
     </message>
     <message>
         <source>Next unsure passage</source>
-        <translation>下一处低置信内容</translation>
+        <translation>下一处没把握的地方</translation>
     </message>
     <message>
         <source>Previous unsure passage</source>
-        <translation>上一处低置信内容</translation>
+        <translation>上一处没把握的地方</translation>
     </message>
     <message>
         <source>Parse the clipboard</source>

@@ -53,7 +53,8 @@ def test_a_reply_as_json(server: Any) -> None:
     assert finished["reply"] == "".join(t["text"] for t in tokens)
     assert finished["tokens"] == 8
     assert finished["seconds_to_first_token"] > 0
-    assert finished["tokens_per_second"] > 0
+    # A first reply may be waited for so long that eight tokens tell nothing of the rate.
+    assert finished["tokens_per_second"] is None or finished["tokens_per_second"] > 0
 
 
 def test_tokens_are_printed_as_they_arrive(server: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 import tritonclient.grpc as grpcclient
 from tritonclient.grpc._infer_stream import _InferStream
 
+from desktop.triton.chat_stream import _rate
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Finished, InvalidInput, Sampling, Token
 from tests.support.chat import ENDLESS, http_connection, metric, post, stream, together
@@ -181,6 +182,17 @@ def test_cancelling_what_has_ended_takes_no_time(client: TritonClient, taken: in
     *_, finished = events
     assert isinstance(finished, Finished)
     assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("tokens", "wait", "rest", "rate"),
+    [(11, 0.1, 0.5, 20.0), (12, 0.127, 0.005, None), (1, 0.1, 0.0, None), (2, 0.0, 0.0, None)],
+)
+def test_the_rate_is_that_of_the_model(
+    tokens: int, wait: float, rest: float, rate: float | None
+) -> None:
+    """On a busy machine all tokens may come at once, which is no 22,000 tokens a second."""
+    assert _rate(tokens, wait, rest) == rate
 
 
 def test_a_server_that_knows_no_taking_back_is_left_all_the_same(

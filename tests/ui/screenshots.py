@@ -121,6 +121,8 @@ class Gallery:
         self._help()
         self.shoot("chat_starting")
         chat.conversation.send("你好")
+        entries = chat.panel.model.entries
+        self.until(lambda: bool(entries()))
         self.shoot("chat_waiting")
         chat.conversation.stop()
         chat.composer.clear()
@@ -129,6 +131,7 @@ class Gallery:
         self._fill_list()
         self.say("最近工作压力有点大，晚上总是睡不着")
         self.say("那我该怎么办呢？")
+        self.until(lambda: len(entries()) == 6 and entries()[0].line.startswith(_SECOND[:6]))
         self.shoot("chat")
         self._more_of_the_chat()
         view, row = chat.view, chat.conversation.transcript.rowCount() - 1
@@ -256,7 +259,8 @@ class Gallery:
         self.until(lambda: not chat.panel.model.query and len(chat.panel.model.entries()) > 3)
         index = chat.panel.model.entry(chat.panel.model.entries()[0].info.id)
         self.shoot("list_menu", of=lambda: chat.panel.context_menu(index))
-        self.shoot("list_more_menu", of=chat.panel.more.menu)
+        more = chat.panel.more.menu()
+        self.shoot("list_more_menu", more.adjustSize, of=lambda: more)
         for name, row in (("user_menu", 2), ("reply_menu", 1)):
             point = view.visualRect(view.model().index(row, 0)).center()
             self.shoot(name, of=partial(view.context_menu, point))

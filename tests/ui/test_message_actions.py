@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -233,6 +233,20 @@ def test_another_token_is_chosen_by_the_mouse(qtbot: QtBot, fake: Callable[..., 
     wait_idle(qtbot, one)
     assert one.client.prefixes[-1] == "一" + rows[wanted].text
     assert message(one, 1).text.startswith("一" + rows[wanted].text)
+
+
+def test_a_popover_below_a_resting_mouse_stays(qtbot: QtBot, fake: Callable[..., Fake]) -> None:
+    one = begin(qtbot, fake, "问好")
+    chat = one.window.chat
+    explain(one, 1, 1)
+    assert chat.popover is not None
+    # The view says that the mouse is gone, and the popover that it is there: it opened below it.
+    chat.view.token_left.emit(False)
+    place = QPointF(20, 20)
+    chat.popover.enterEvent(QEnterEvent(place, place, QPointF(chat.popover.mapToGlobal(place))))
+    qtbot.wait(400)
+    assert chat.popover.isVisible()
+    assert chat.popover.token is not None
 
 
 def test_the_end_can_be_chosen_and_special_tokens_cannot(
