@@ -1,7 +1,6 @@
-"""Sends an engine's results to Triton from threads of their own, beside the engine's next step.
+"""Sends an engine's results to Triton from a thread of its own, beside the engine's next step.
 
-Sending one is a round trip to another process, most of it waiting for a core that the engine uses;
-so several wait at once, each reply keeping to one thread, and with it its order.
+One thread: of several that send at once in one process, Triton 24.10 forgets to wake some for ever.
 
 The engine waits (:meth:`Responder.pace`) where sending takes longer than a step. Where even that
 wait is too short, several tokens of one reply go out in one response.
@@ -9,12 +8,11 @@ wait is too short, several tokens of one reply go out in one response.
 
 from __future__ import annotations
 
-import itertools
 import queue
 import threading
 import time
 from collections import deque
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
@@ -24,20 +22,15 @@ from server_bundle.chitchat.triton_io import Client
 
 # The engine waits no longer than this for a client that does not take its responses, in seconds.
 _PACE_SECONDS = 0.25
-_SENDERS = 8
 _CLOSE_SECONDS = 5.0
-
-
-_Queue: TypeAlias = "queue.SimpleQueue[ResponseSink | None]"
 
 
 class ResponseSink:
     """One request's way out. Implements :class:`server_bundle.chitchat.engine.Sink`."""
 
-    def __init__(self, client: Client, responder: Responder, sender: _Queue) -> None:
+    def __init__(self, client: Client, responder: Responder) -> None:
         self._client = client
         self._responder = responder
-        self._sender = sender
         self._tokens: deque[Sampled] = deque()
         self._end: tuple[str, str] | None = None  # ("finish", reason) or ("fail", message)
         self._queued = False
@@ -69,8 +62,7 @@ class ResponseSink:
             if self._queued:
                 return
             self._queued = True
-        self._responder.count_unsent(1)
-        self._sender.put(self)
+        self._responder.put(self)
 
     def flush(self) -> None:
         with self._lock:
@@ -112,11 +104,10 @@ def _outputs(tokens: list[Sampled], finish_reason: str | None) -> list[Any]:
 
 
 class Responder:
-    """The sending threads, and another that asks Triton which requests were cancelled."""
+    """The sending thread, and another that asks Triton which requests were cancelled."""
 
     def __init__(self, poll_seconds: float = 0.05) -> None:
-        self._senders: list[_Queue] = [queue.SimpleQueue() for _ in range(_SENDERS)]
-        self._next_sender = itertools.cycle(self._senders)
+        self._queue: queue.SimpleQueue[ResponseSink | None] = queue.SimpleQueue()
         self._unsent = 0
         self._sent_all = threading.Condition()
         self._open: set[ResponseSink] = set()
@@ -124,10 +115,7 @@ class Responder:
         self._poll_seconds = poll_seconds
         self._stopped = threading.Event()
         self._threads = [
-            *(
-                threading.Thread(target=self._send, args=(each,), name="responses", daemon=True)
-                for each in self._senders
-            ),
+            threading.Thread(target=self._send, name="responses", daemon=True),
             threading.Thread(target=self._poll, name="cancel-poll", daemon=True),
         ]
         for thread in self._threads:
@@ -135,9 +123,9 @@ class Responder:
 
     def sink(self, client: Client, *, poll: bool) -> ResponseSink:
         """A way out for one request; ``poll`` for requests without a cancel key."""
-        with self._lock:
-            sink = ResponseSink(client, self, next(self._next_sender))
-            if poll:
+        sink = ResponseSink(client, self)
+        if poll:
+            with self._lock:
                 self._open.add(sink)
         return sink
 
@@ -145,12 +133,11 @@ class Responder:
         with self._lock:
             self._open.discard(sink)
 
-    def count_unsent(self, more: int) -> None:
-        """So many more sinks (or fewer, below 0) hold what is to be sent."""
+    def put(self, sink: ResponseSink) -> None:
+        """Have what ``sink`` holds sent."""
         with self._sent_all:
-            self._unsent += more
-            if not self._unsent:
-                self._sent_all.notify()
+            self._unsent += 1
+        self._queue.put(sink)
 
     def pace(self) -> None:
         """Wait until everything is sent, or for a quarter of a second."""
@@ -158,21 +145,23 @@ class Responder:
             self._sent_all.wait_for(lambda: self._unsent == 0, timeout=_PACE_SECONDS)
 
     def close(self) -> None:
-        """Send what is queued, then end the threads."""
+        """Send what is queued, then end both threads."""
         self._stopped.set()
-        for sender in self._senders:
-            sender.put(None)
+        self._queue.put(None)
         deadline = time.monotonic() + _CLOSE_SECONDS
         for thread in self._threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
 
-    def _send(self, sender: _Queue) -> None:
-        while (sink := sender.get()) is not None:
+    def _send(self) -> None:
+        while (sink := self._queue.get()) is not None:
             try:
                 sink.flush()
             except Exception as error:  # the client may be gone; the others are not
                 pb_utils.Logger.log_warn(f"a response could not be sent: {error}")
-            self.count_unsent(-1)
+            with self._sent_all:
+                self._unsent -= 1
+                if not self._unsent:
+                    self._sent_all.notify()
             del sink  # while this waits it must not keep a request, and so the model, alive
 
     def _poll(self) -> None:
