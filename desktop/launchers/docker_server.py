@@ -24,7 +24,7 @@ from desktop.launchers import (
     health,
 )
 from desktop.launchers.base import LaunchError, Report
-from desktop.launchers.docker_errors import engine_problem, explain, failures, words
+from desktop.launchers.docker_errors import engine_stopped, explain, failures, words
 from desktop.launchers.docker_process import DockerProcess
 from desktop.launchers.embedded_server import check_rendered, installed_chats
 from desktop.launchers.server_process import PortTaken, ServerOptions
@@ -319,8 +319,8 @@ class DockerServer:
     def _explain(self, engine: docker_engine.Engine, error: Exception) -> str:
         try:
             engine.api.ping()
-        except failures() as silence:
-            return engine_problem(silence, engine.address)
+        except failures():
+            return engine_stopped(engine.address)  # it answered when this began
         return explain(error, "starting the container")
 
     # -- clearing up --------------------------------------------------------------------------

@@ -34,6 +34,10 @@ _WINDOW = 128
 # How often, and after what pause in seconds, a text is sent again to a server that came back.
 _TRIES = 4
 _PAUSE = 0.7
+# Seconds for one address, among as many as may be under way; and when it is sent again to a server
+# that has just come back, which may lose what arrives in that moment.
+_ANSWER_WITHIN = 180.0
+_AGAIN_WITHIN = 20.0
 
 
 class TritonClient:
@@ -136,7 +140,7 @@ class TritonClient:
         finally:
             abandoned.set()
 
-    def _send_address(self, text: str) -> queue.SimpleQueue[Any]:
+    def _send_address(self, text: str, within: float = _ANSWER_WITHIN) -> queue.SimpleQueue[Any]:
         answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
         try:
             self._client.async_infer(
@@ -144,6 +148,7 @@ class TritonClient:
                 [string_input("text_input", [text], [1, 1])],
                 lambda result, error: answer.put(error if error is not None else result),
                 headers=self.endpoint.headers or None,
+                client_timeout=within,
             )
         except InferenceServerException:
             answer.put(ServerUnavailable(GONE))
@@ -159,7 +164,7 @@ class TritonClient:
                 if endpoint != self.endpoint or not self.is_ready():
                     self._client.close()
                     self.endpoint, self._client = endpoint, connect(endpoint)
-            answer = _address(self._send_address(text).get())
+            answer = _address(self._send_address(text, _AGAIN_WITHIN).get())
             if not isinstance(answer, ServerUnavailable):
                 self._in_vain = False
                 return answer
