@@ -53,6 +53,7 @@ class TritonClient:
         self._client = connect(endpoint)
         self._recover = recover
         self._in_vain = False
+        self._came_back = False
         self._renewing = threading.Lock()
 
     def chat(
@@ -157,8 +158,10 @@ class TritonClient:
     def _send_again(self, text: str, error: ServerUnavailable) -> ParsedAddress | TritalkError:
         """Another try for a text that met a server going down, once that is up again."""
         assert self._recover is not None
-        for _ in range(1 if self._in_vain else _TRIES):
-            time.sleep(0 if self._in_vain else _PAUSE)  # its end may not have been noticed yet
+        for attempt in range(1 if self._in_vain else _TRIES):
+            # Its end may not have been noticed yet, unless others have been answered again.
+            at_once = self._in_vain or (attempt == 0 and self._came_back)
+            time.sleep(0 if at_once else _PAUSE)
             endpoint = self._recover()
             with self._renewing:
                 if endpoint != self.endpoint or not self.is_ready():
@@ -166,9 +169,9 @@ class TritonClient:
                     self.endpoint, self._client = endpoint, connect(endpoint)
             answer = _address(self._send_address(text, _AGAIN_WITHIN).get())
             if not isinstance(answer, ServerUnavailable):
-                self._in_vain = False
+                self._in_vain, self._came_back = False, True
                 return answer
-            error = answer
+            error, self._came_back = answer, False
         self._in_vain = True  # it is up and yet does not serve addresses: wait no more
         return error
 
