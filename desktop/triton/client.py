@@ -34,8 +34,7 @@ _WINDOW = 128
 # How often, and after what pause in seconds, a text is sent again to a server that came back.
 _TRIES = 4
 _PAUSE = 0.7
-# Seconds for one address, among as many as may be under way; and when it is sent again to a server
-# that has just come back, which may lose what arrives in that moment.
+# Seconds for one address, among as many as may be under way; and for one that is sent again.
 _ANSWER_WITHIN = 180.0
 _AGAIN_WITHIN = 20.0
 
