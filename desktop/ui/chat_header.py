@@ -14,7 +14,7 @@ from desktop.ui.legend import ProbabilityLegend
 from desktop.ui.status_bar import ElidedLabel
 
 # Narrower than this the legend gives way to the title.
-_LEGEND_FROM = 760
+_LEGEND_FROM = 680
 
 
 class ChatHeader(QFrame):
