@@ -27,14 +27,19 @@ MODELS = Path(__file__).parent / "models"
 LAUNCH_ID = "test0004"
 
 
-@pytest.mark.parametrize("taken", ["grpc", "http"])
-def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: str) -> None:
+def prepare(tmp_path: Path, listen: str) -> tuple[Folders, EmbeddedServer, Rendered, BoundedLog]:
+    """What a generation of the small models needs; the log is to be closed."""
     folders = Folders(tmp_path / "run", tmp_path / "served")
     folders.run.mkdir()
-    options = ServerOptions(listen="tcp", models_source=str(MODELS))
+    options = ServerOptions(listen=listen, models_source=str(MODELS))
     server = EmbeddedServer(options, folders, LAUNCH_ID, "")
     rendered = server.prepare(lambda message: None)
-    log = BoundedLog(tmp_path / "server.log")
+    return folders, server, rendered, BoundedLog(tmp_path / "server.log")
+
+
+@pytest.mark.parametrize("taken", ["grpc", "http"])
+def test_a_port_that_was_taken_meanwhile_ends_it_at_once(tmp_path: Path, taken: str) -> None:
+    folders, server, rendered, log = prepare(tmp_path, "tcp")
     published: list[dict[str, Any]] = []
 
     with socket.socket() as stranger:
@@ -80,12 +85,7 @@ def test_a_server_whose_http_threads_are_all_busy_is_let_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("desktop.launchers.generation._LIFE_INTERVAL", 0.1)
-    folders = Folders(tmp_path / "run", tmp_path / "served")
-    folders.run.mkdir()
-    options = ServerOptions(listen="unix", models_source=str(MODELS))
-    server = EmbeddedServer(options, folders, LAUNCH_ID, "")
-    rendered = server.prepare(lambda message: None)
-    log = BoundedLog(tmp_path / "server.log")
+    folders, server, rendered, log = prepare(tmp_path, "unix")
     asked = []
 
     def deaf(endpoint: Endpoint, timeout: float = 1.0) -> bool:
@@ -124,12 +124,7 @@ def test_a_server_that_hangs_is_ended(
     monkeypatch.setattr("desktop.launchers.generation._LIFE_TIMEOUT", 0.5)
     monkeypatch.setattr("desktop.launchers.generation._UNANSWERED", 1000 if crashes else 4)
     monkeypatch.setattr("desktop.launchers.generation._CRASH_WITHIN", 0.5)
-    folders = Folders(tmp_path / "run", tmp_path / "served")
-    folders.run.mkdir()
-    options = ServerOptions(listen="unix", models_source=str(MODELS))
-    server = EmbeddedServer(options, folders, LAUNCH_ID, "")
-    rendered = server.prepare(lambda message: None)
-    log = BoundedLog(tmp_path / "server.log")
+    folders, server, rendered, log = prepare(tmp_path, "unix")
     pids: list[int] = []
 
     def publish(**changes: Any) -> None:
