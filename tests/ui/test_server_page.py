@@ -265,8 +265,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Endpoint]:
     def fetch(endpoint: Endpoint) -> Snapshot:
         made.append(endpoint)
         n = len(made)
-        page = PAGE % {**ZERO, "tokens": 300 * n, "steps": 100 * n, "replies": n, "cpu": "0.5"}
-        return Snapshot(float(n), parse(page + GPU))
+        counted = {**ZERO, "tokens": 300 * n, "replies": n, "cpu": "0.5"}
+        counted |= {"steps": 100 * n, "rows": 290 * n}
+        return Snapshot(float(n), parse(PAGE % counted + GPU))
 
     monkeypatch.setattr(server_charts.metrics, "fetch", fetch)
     return made
@@ -283,7 +284,7 @@ def test_charts_are_drawn_only_while_somebody_looks(
         charts.poller.look()
     qtbot.waitUntil(lambda: bool(charts.cards["tokens"].chart.points()))
     assert charts.cards["tokens"].values() == ["300"]
-    assert charts.cards["batch"].values() == ["3", "–"]
+    assert charts.cards["batch"].values() == ["2.9", "–"]
     assert charts.cards["requests"].values() == ["1", "0"]
     assert charts.cards["cpu"].values() == ["50%"]
     assert charts.cards["gpu"].values() == ["–", "50%"]
