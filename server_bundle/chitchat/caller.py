@@ -9,9 +9,9 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,27 +20,17 @@ import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat.cancel import CancelFlags
 from server_bundle.chitchat.parameters import SamplingParameters
+from server_bundle.chitchat.steps import Inbox, Step, unpack
 from server_bundle.chitchat.triton_io import Client
 
 _POLL_SECONDS = 0.04
 _KEEP_SECONDS = 2.0
+# How long the end of a reply may wait for steps that came with other replies' responses.
+_STRAGGLERS_SECONDS = 30.0
 
 
 class EngineFailed(Exception):
     """The engine answered with an error, or cannot be reached."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One token as the engine sent it, or, in the last step, only the finish reason."""
-
-    token: int | None
-    confidence: float = 0.0
-    probability: float = 0.0
-    rank: int = 0
-    top_ids: tuple[int, ...] = ()
-    top_probabilities: tuple[float, ...] = ()
-    finish_reason: str = ""
 
 
 class EngineCaller:
@@ -58,6 +48,7 @@ class EngineCaller:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._under_way: list[Client] = []  # once for each piece of work
         self._watched: dict[int, Client] = {}  # by flag index
+        self._inboxes: dict[int, Inbox] = {}  # by flag index
         # Finished response iterators, kept for a while. A thread of the stub forgets an iterator a
         # moment after its last response; if it then holds the last reference, it frees Python's
         # tensors without the interpreter lock (Triton 24.10), and the stub dies some time later.
@@ -97,56 +88,87 @@ class EngineCaller:
         return bool(found)
 
     def reply(
-        self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Client
-    ) -> Iterator[Step]:
-        """The steps of one reply, as the engine sends them; the last has a finish reason.
+        self,
+        ids: list[int],
+        types: list[int],
+        parameters: SamplingParameters,
+        client: Client,
+        take: Callable[[Step], bool],
+    ) -> None:
+        """Have the engine make one reply; returns when it has ended.
 
         Args:
             client: on whose behalf this is; when it goes away, the reply ends with ``cancelled``.
+            take: gets the steps in their order, the last of which has a finish reason, from this
+                thread or another that brings them; true when it wants no more.
 
         Raises:
             EngineFailed: the engine refused the request or broke off.
+            Exception: what ``take`` raised.
         """
         try:
-            yield from self._reply(ids, types, parameters, client)
+            self._reply(ids, types, parameters, client, take)
         except EngineFailed as error:
             if "is not ready" not in str(error):
                 raise
             self._load_engine()  # somebody unloaded it: nothing was answered yet
-            yield from self._reply(ids, types, parameters, client)
+            self._reply(ids, types, parameters, client, take)
 
     def _reply(
-        self, ids: list[int], types: list[int], parameters: SamplingParameters, client: Client
-    ) -> Iterator[Step]:
+        self,
+        ids: list[int],
+        types: list[int],
+        parameters: SamplingParameters,
+        client: Client,
+        take: Callable[[Step], bool],
+    ) -> None:
         index, key = self._flags.take()
+        inbox = Inbox(take, enough=lambda: self._flags.cancel(index))
         with self._lock:
             self._watched[index] = client
+            self._inboxes[index] = inbox
         responses = None
-        exhausted = False
+        refused = ""
         ended = False
         try:
             responses = self._request(ids, types, parameters, key).exec(decoupled=True)
+            # To the end in any case, since they bring other replies' steps as well.
             for response in responses:
                 if response.has_error():
-                    raise EngineFailed(response.error().message())
-                for step in _steps(response):
-                    ended = ended or bool(step.finish_reason)
-                    yield step
-            exhausted = True
-            if not ended:
-                raise EngineFailed(f"{self.engine} broke off in the middle of a reply")
+                    refused = refused or response.error().message()
+                else:
+                    ended = self._hand_out(response) or ended
+            if ended and not refused:
+                ended = inbox.wait(_STRAGGLERS_SECONDS)
         except pb_utils.TritonModelException as error:
-            raise EngineFailed(str(error)) from None
+            refused = str(error)
         finally:
             with self._lock:
                 self._watched.pop(index, None)
-            self._flags.cancel(index)  # whoever stops reading early does not want the rest
+                self._inboxes.pop(index, None)
+            self._flags.cancel(index)
             if responses is not None:
-                if not exhausted:
-                    for _ in responses:
-                        pass
                 self._spent.append((time.monotonic(), responses))
             self._flags.give_back(index)
+        if inbox.error is not None:
+            raise inbox.error
+        if refused:
+            raise EngineFailed(refused)
+        if not ended:
+            raise EngineFailed(f"{self.engine} broke off in the middle of a reply")
+
+    def _hand_out(self, response: Any) -> bool:
+        """Give the steps in a response of the engine to whom they belong; whether it was the end of
+        the reply that it answers."""
+        outputs = {t.name(): t.as_numpy() for t in response.output_tensors()}
+        reason = ""
+        if "FINISH_REASON" in outputs:
+            reason = bytes(outputs["FINISH_REASON"][0]).decode()
+        for index, place, step in unpack(outputs["STEPS"].tolist(), reason):
+            inbox = self._inboxes.get(index)
+            if inbox is not None:
+                inbox.put(place, step)
+        return bool(reason)
 
     def _request(
         self, ids: list[int], types: list[int], parameters: SamplingParameters, key: str
@@ -199,27 +221,3 @@ class EngineCaller:
                 with self._lock:
                     if self._watched.get(index) is client:
                         self._flags.cancel(index)
-
-
-def _steps(response: Any) -> Iterator[Step]:
-    outputs = {t.name(): t.as_numpy() for t in response.output_tensors()}
-    reason = ""
-    if "FINISH_REASON" in outputs:
-        reason = bytes(outputs["FINISH_REASON"][0]).decode()
-    tokens = outputs.get("OUTPUT__0")
-    n = 0 if tokens is None else len(tokens)
-    if tokens is not None and n:
-        top_ids = outputs["TOP_IDS"].reshape(n, -1).tolist()
-        top_probabilities = outputs["TOP_PROBABILITIES"].reshape(n, -1).tolist()
-        for i in range(n):
-            yield Step(
-                int(tokens[i]),
-                float(outputs["OUTPUT__1"][i]),
-                float(outputs["TOKEN_PROBABILITY"][i]),
-                int(outputs["TOKEN_RANK"][i]),
-                tuple(top_ids[i]),
-                tuple(top_probabilities[i]),
-                reason if i == n - 1 else "",
-            )
-    elif reason:
-        yield Step(None, finish_reason=reason)

@@ -3,7 +3,8 @@
 One thread: of several that send at once in one process, Triton 24.10 forgets to wake some for ever.
 
 The engine waits (:meth:`Responder.pace`) where sending takes longer than a step. Where even that
-wait is too short, several tokens of one reply go out in one response.
+wait is too short, several tokens of one reply go out in one response. The tokens of all replies to
+one calling model go out in one response as well, see :mod:`server_bundle.chitchat.steps`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import queue
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat.sampling import Sampled
+from server_bundle.chitchat.steps import Addressed, pack
 from server_bundle.chitchat.triton_io import Client
 
 # The engine waits no longer than this for a client that does not take its responses, in seconds.
@@ -26,12 +29,20 @@ _CLOSE_SECONDS = 5.0
 
 
 class ResponseSink:
-    """One request's way out. Implements :class:`server_bundle.chitchat.engine.Sink`."""
+    """One request's way out. Implements :class:`server_bundle.chitchat.engine.Sink`.
 
-    def __init__(self, client: Client, responder: Responder) -> None:
+    Attributes:
+        caller: the calling model, empty where the request came from elsewhere.
+        reply: the caller's number for this reply.
+    """
+
+    def __init__(self, client: Client, responder: Responder, key: str) -> None:
         self._client = client
         self._responder = responder
+        self.caller, _, number = key.partition(":")
+        self.reply = int(number or 0)
         self._tokens: deque[Sampled] = deque()
+        self._sent = 0
         self._end: tuple[str, str] | None = None  # ("finish", reason) or ("fail", message)
         self._queued = False
         self._lock = threading.Lock()
@@ -64,43 +75,69 @@ class ResponseSink:
             self._queued = True
         self._responder.put(self)
 
-    def flush(self) -> None:
+    def flush(self) -> list[Addressed]:
+        """Send what there is; instead, what may go with any response to the caller is returned."""
         with self._lock:
             self._queued = False
             tokens, self._tokens = list(self._tokens), deque()
             end = self._end
-        if end is None:
-            if tokens:
-                self._client.send(_outputs(tokens, None))
-            return
-        self._responder.forget(self)
-        kind, text = end
-        if kind == "fail":
-            self._client.fail(text, pb_utils.TritonError.INTERNAL)
+        if end is not None:
+            self._responder.forget(self)
+            kind, text = end
+            if kind == "fail":
+                self._client.fail(text, pb_utils.TritonError.INTERNAL)
+            elif self.caller:
+                outputs = _packed(self._addressed(tokens or [None]))
+                self._client.send([*outputs, _finish_reason(text)], final=True)
+            else:
+                self._client.send([*_outputs(tokens), _finish_reason(text)], final=True)
+        elif tokens and self.caller:
+            return self._addressed(tokens)
+        elif tokens:
+            self._client.send(_outputs(tokens))
+        return []
+
+    def carry(self, steps: list[Addressed]) -> None:
+        """Send steps of this caller's replies; of this reply at least one, as it is open then."""
+        self._client.send(_packed(steps))
+
+    def _addressed(self, tokens: Sequence[Sampled | None]) -> list[Addressed]:
+        first = self._sent
+        self._sent += len(tokens)
+        return [Addressed(self.reply, i, token) for i, token in enumerate(tokens, start=first)]
+
+
+def _outputs(tokens: list[Sampled]) -> list[Any]:
+    if not tokens:
+        return []
+    top_ids = [i for t in tokens for i in t.top_ids]
+    top_shares = [p for t in tokens for p in t.top_probabilities]
+    return [
+        pb_utils.Tensor("OUTPUT__0", np.array([t.token for t in tokens], np.int32)),
+        pb_utils.Tensor("OUTPUT__1", np.array([t.confidence for t in tokens], np.float32)),
+        pb_utils.Tensor("TOKEN_PROBABILITY", np.array([t.probability for t in tokens], np.float32)),
+        pb_utils.Tensor("TOKEN_RANK", np.array([t.rank for t in tokens], np.int32)),
+        pb_utils.Tensor("TOP_IDS", np.array(top_ids, np.int32)),
+        pb_utils.Tensor("TOP_PROBABILITIES", np.array(top_shares, np.float32)),
+    ]
+
+
+def _packed(steps: list[Addressed]) -> list[Any]:
+    return [pb_utils.Tensor("STEPS", pack(steps))]
+
+
+def _finish_reason(reason: str) -> Any:
+    return pb_utils.Tensor("FINISH_REASON", np.array([reason.encode()], np.object_))
+
+
+def _carry(sinks: list[ResponseSink], steps: list[Addressed]) -> None:
+    for sink in sinks:
+        try:
+            sink.carry(steps)
+        except Exception as error:  # that request is gone; its caller's others are not
+            pb_utils.Logger.log_warn(f"a response could not be sent: {error}")
         else:
-            self._client.send(_outputs(tokens, text), final=True)
-
-
-def _outputs(tokens: list[Sampled], finish_reason: str | None) -> list[Any]:
-    outputs = []
-    if tokens:
-        top_ids = [i for t in tokens for i in t.top_ids]
-        top_shares = [p for t in tokens for p in t.top_probabilities]
-        outputs = [
-            pb_utils.Tensor("OUTPUT__0", np.array([t.token for t in tokens], np.int32)),
-            pb_utils.Tensor("OUTPUT__1", np.array([t.confidence for t in tokens], np.float32)),
-            pb_utils.Tensor(
-                "TOKEN_PROBABILITY", np.array([t.probability for t in tokens], np.float32)
-            ),
-            pb_utils.Tensor("TOKEN_RANK", np.array([t.rank for t in tokens], np.int32)),
-            pb_utils.Tensor("TOP_IDS", np.array(top_ids, np.int32)),
-            pb_utils.Tensor("TOP_PROBABILITIES", np.array(top_shares, np.float32)),
-        ]
-    if finish_reason is not None:
-        outputs.append(
-            pb_utils.Tensor("FINISH_REASON", np.array([finish_reason.encode()], np.object_))
-        )
-    return outputs
+            return
 
 
 class Responder:
@@ -121,10 +158,15 @@ class Responder:
         for thread in self._threads:
             thread.start()
 
-    def sink(self, client: Client, *, poll: bool) -> ResponseSink:
-        """A way out for one request; ``poll`` for requests without a cancel key."""
-        sink = ResponseSink(client, self)
-        if poll:
+    def sink(self, client: Client, key: str) -> ResponseSink:
+        """A way out for one request.
+
+        Args:
+            key: its cancel key (cancel.py), which tells the caller and its number for the reply; a
+                request without one is polled for a cancel.
+        """
+        sink = ResponseSink(client, self, key)
+        if not key:
             with self._lock:
                 self._open.add(sink)
         return sink
@@ -153,16 +195,32 @@ class Responder:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
 
     def _send(self) -> None:
-        while (sink := self._queue.get()) is not None:
+        while self._send_queued():
+            pass
+
+    def _send_queued(self) -> bool:
+        """Send what waits, or else what comes next; false at the end. Apart from the loop, whose
+        variables would keep a request, and so the model, alive while it waits."""
+        sinks = [self._queue.get()]
+        while not self._queue.empty():
+            sinks.append(self._queue.get())
+        queued = [sink for sink in sinks if sink is not None]
+        carriers: dict[str, list[ResponseSink]] = {}
+        steps: dict[str, list[Addressed]] = {}
+        for sink in queued:
             try:
-                sink.flush()
+                if own := sink.flush():
+                    steps.setdefault(sink.caller, []).extend(own)
+                    carriers.setdefault(sink.caller, []).append(sink)
             except Exception as error:  # the client may be gone; the others are not
                 pb_utils.Logger.log_warn(f"a response could not be sent: {error}")
-            with self._sent_all:
-                self._unsent -= 1
-                if not self._unsent:
-                    self._sent_all.notify()
-            del sink  # while this waits it must not keep a request, and so the model, alive
+        for caller, sinks_of in carriers.items():
+            _carry(sinks_of, steps[caller])
+        with self._sent_all:
+            self._unsent -= len(queued)
+            if not self._unsent:
+                self._sent_all.notify()
+        return len(queued) == len(sinks)
 
     def _poll(self) -> None:
         while not self._stopped.wait(self._poll_seconds):

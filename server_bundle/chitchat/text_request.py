@@ -14,9 +14,9 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 from server_bundle.chitchat import triton_io
-from server_bundle.chitchat.caller import Step
 from server_bundle.chitchat.detokenise import Pieces
 from server_bundle.chitchat.opening import Layout
+from server_bundle.chitchat.steps import Step
 from server_bundle.chitchat.stop import StopScanner
 
 _RETURNS = (

@@ -72,7 +72,7 @@ class TritonPythonModel:
         key = parameters.cancel_key
         if key:
             self.cancel.check(key)
-        sink = self.responder.sink(client, poll=not key)
+        sink = self.responder.sink(client, key)
         return Request(
             ids=ids,
             types=types if self.layout.speakers else None,

@@ -51,16 +51,21 @@ class TritonPythonModel:
         return prefix.read_rows(*inputs, size, context), parameters
 
     def decode(self, client, answer, row, ids, types, parameters):
-        tokens, confidences = [], []
+        tokens, confidences, reasons = [], [], []
+
+        def take(step):
+            if step.token is not None:
+                tokens.append(step.token)
+                confidences.append(step.confidence)
+            reasons.append(step.finish_reason)
+            return False
+
         if parameters.seed is not None:  # rows of one request are different draws
             parameters = replace(parameters, seed=(parameters.seed + row) % 2**63)
         try:
-            for step in self.caller.reply(ids, types, parameters, client):
-                if step.token is not None:
-                    tokens.append(step.token)
-                    confidences.append(step.confidence)
-                if step.finish_reason == "cancelled":
-                    raise EngineFailed("the request was cancelled")
+            self.caller.reply(ids, types, parameters, client, take)
+            if reasons[-1] == "cancelled":
+                raise EngineFailed("the request was cancelled")
             answer.row(row, tokens, confidences)
         except Exception as error:
             answer.fail(error)

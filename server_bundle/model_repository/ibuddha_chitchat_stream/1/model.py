@@ -63,17 +63,18 @@ class TritonPythonModel:
             self.caller.submit(client, self.answer, reply, prompt, parameters)
 
     def answer(self, client, reply, prompt, parameters):
+        def take(step):
+            due = reply.add(step)
+            for i, outputs in enumerate(due, start=1):
+                client.send(outputs, final=reply.ended and i == len(due))
+            return reply.ended  # at a stop string the engine itself would go on
+
         types = prompt.types or [0] * len(prompt.ids)
         try:
-            for step in self.caller.reply(prompt.ids, types, parameters, client):
-                due = reply.add(step)
-                for i, outputs in enumerate(due, start=1):
-                    client.send(outputs, final=reply.ended and i == len(due))
-                if reply.ended:  # at a stop string the engine itself would go on
-                    break
+            self.caller.reply(prompt.ids, types, parameters, client, take)
         except EngineFailed as error:
             client.fail(error, pb_utils.TritonError.UNAVAILABLE)
-        except Exception as error:  # sending failed: the client is gone, and reply() was closed
+        except Exception as error:  # sending failed: the client is gone
             pb_utils.Logger.log_warn(f"a reply broke off: {error}")
 
     def finalize(self):
