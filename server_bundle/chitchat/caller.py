@@ -23,7 +23,9 @@ from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.steps import Inbox, Step, unpack
 from server_bundle.chitchat.triton_io import Client
 
-_POLL_SECONDS = 0.04
+# Each look at each client is a round trip that stalls the engine; who takes a request back by
+# ``cancel_request_id`` does not wait for it.
+_POLL_SECONDS = 0.2
 _KEEP_SECONDS = 2.0
 # How long the end of a reply may wait for steps that came with other replies' responses.
 _STRAGGLERS_SECONDS = 30.0
