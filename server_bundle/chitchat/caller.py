@@ -6,6 +6,7 @@ Imported inside a stub only.
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import deque
@@ -23,9 +24,11 @@ from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.steps import Inbox, Step, unpack
 from server_bundle.chitchat.triton_io import Client
 
-# Each look at each client is a round trip that stalls the engine; who takes a request back by
-# ``cancel_request_id`` does not wait for it.
-_POLL_SECONDS = 0.2
+# Each look at a client is a round trip that stalls the engine; who takes a request back by
+# ``cancel_request_id`` does not wait for it. Of many clients only a few are looked at in one go.
+_POLL_SECONDS = 0.1
+_AT_LEAST = 2
+_ROUNDS = 8
 _KEEP_SECONDS = 2.0
 # How long the end of a reply may wait for steps that came with other replies' responses.
 _STRAGGLERS_SECONDS = 30.0
@@ -51,6 +54,7 @@ class EngineCaller:
         self._under_way: list[Client] = []  # once for each piece of work
         self._watched: dict[int, Client] = {}  # by flag index
         self._inboxes: dict[int, Inbox] = {}  # by flag index
+        self._looked = 0  # at so many clients
         # Finished response iterators, kept for a while. A thread of the stub forgets an iterator a
         # moment after its last response; if it then holds the last reference, it frees Python's
         # tensors without the interpreter lock (Triton 24.10), and the stub dies some time later.
@@ -218,7 +222,10 @@ class EngineCaller:
             self._spent.popleft()
         with self._lock:
             watched = list(self._watched.items())
-        for index, client in watched:
+        count = min(len(watched), max(_AT_LEAST, math.ceil(len(watched) / _ROUNDS)))
+        due = [watched[(self._looked + i) % len(watched)] for i in range(count)]
+        self._looked += count
+        for index, client in due:
             if client.is_cancelled():
                 with self._lock:
                     if self._watched.get(index) is client:

@@ -143,7 +143,7 @@ def _carry(sinks: list[ResponseSink], steps: list[Addressed]) -> None:
 class Responder:
     """The sending thread, and another that asks Triton which requests were cancelled."""
 
-    def __init__(self, poll_seconds: float = 0.2) -> None:
+    def __init__(self, poll_seconds: float = 0.1) -> None:
         self._queue: queue.SimpleQueue[ResponseSink | None] = queue.SimpleQueue()
         self._unsent = 0
         self._sent_all = threading.Condition()
