@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +29,7 @@ _NUMBERS: dict[str, tuple[Callable[[str], float | int], str]] = {
     "no-repeat-ngram-size": (int, "no n-gram of this length twice in a reply; 0 is off"),
     "seed": (int, "the same seed gives the same reply"),
 }
+_INTERRUPTED = 130  # as a shell says of a program that SIGINT ended
 # Shades of one hue as in the window: the less probable, the stronger (256-colour backgrounds).
 _SHADES = ((0.9, ""), (0.7, "230"), (0.5, "223"), (0.3, "216"), (0.0, "209"))
 
@@ -91,8 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
             )
 
         if arguments.text is not None:
-            stream_reply(ask(arguments.text, []), show)
-            return 0
+            finished = stream_reply(ask(arguments.text, []), show)
+            return _INTERRUPTED if finished.finish_reason == "cancelled" else 0
         return _converse(ask, show)
 
 
@@ -112,15 +115,36 @@ def _require(model: str, name: str) -> None:
 
 
 def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -> Finished:
-    """Show a reply as it arrives. Ctrl+C stops the server's computation too, then goes on up."""
-    try:
-        for event in stream:
-            show(event)
-            if isinstance(event, Finished):
-                return event
-    finally:
-        stream.cancel()
+    """Show a reply as it arrives. Ctrl+C stops the server's computation too, and ends the reply as
+    ``cancelled``; a second one raises ``KeyboardInterrupt`` at once."""
+    with _interrupts(stream):
+        try:
+            for event in stream:
+                show(event)
+                if isinstance(event, Finished):
+                    return event
+        finally:
+            stream.cancel()
     raise AssertionError("a stream ends with Finished")
+
+
+@contextlib.contextmanager
+def _interrupts(stream: ChatStream) -> Iterator[None]:
+    """Ctrl+C cancels ``stream``, once."""
+    before = signal.getsignal(signal.SIGINT)
+    if before in (None, signal.SIG_IGN):  # as of a command that a script put into the background
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        stream.cancel()
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _converse(
@@ -140,6 +164,8 @@ def _converse(
                 raise
             print()
             continue
+        if finished.finish_reason == "cancelled" and not sys.stdin.isatty():
+            return _INTERRUPTED
         if finished.reply:
             history += [text, finished.reply]
     return 1 if failed else 0

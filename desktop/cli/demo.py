@@ -15,7 +15,8 @@ def run() -> int:
     print("Starting the Triton server …", flush=True)
     with server_session() as client:
         print(f"\n> {MESSAGE}\n(each token with its probability)", flush=True)
-        stream_reply(client.chat(MESSAGE), Terminal(numbers=True))
+        if stream_reply(client.chat(MESSAGE), Terminal(numbers=True)).finish_reason == "cancelled":
+            raise KeyboardInterrupt
         print("\nAn address:", flush=True)
         show(client.parse([ADDRESS])[0], as_json=False)
         print("\nStopping the server …", flush=True)

@@ -57,7 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.set_defaults(func=stop)
 
     command = commands.add_parser("logs", help="show what the server has printed")
-    command.add_argument("-n", type=int, default=50, metavar="N", help="the last N lines (50)")
+    command.add_argument("-n", type=_count, default=50, metavar="N", help="the last N lines (50)")
     command.add_argument("--follow", action="store_true", help="go on as lines arrive")
     command.set_defaults(func=logs)
 
@@ -138,6 +138,12 @@ def logs(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print()
     return 0
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of lines")
+    return int(text)
 
 
 def _follow(path: Path) -> None:

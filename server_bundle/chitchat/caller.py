@@ -170,10 +170,11 @@ class EngineCaller:
         reason = ""
         if "FINISH_REASON" in outputs:
             reason = bytes(outputs["FINISH_REASON"][0]).decode()
-        for index, place, step in unpack(outputs["STEPS"].tolist(), reason):
-            inbox = self._inboxes.get(index)
-            if inbox is not None:
-                inbox.put(place, step)
+        if "STEPS" in outputs:
+            for index, place, step in unpack(outputs["STEPS"].tolist(), reason):
+                inbox = self._inboxes.get(index)
+                if inbox is not None:
+                    inbox.put(place, step)
         return bool(reason)
 
     def _request(

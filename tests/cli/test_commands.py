@@ -66,7 +66,17 @@ def test_tokens_are_printed_as_they_arrive(server: Any) -> None:
         assert "text" in json.loads(process.stdout.readline())
         assert process.poll() is None  # the reply goes on
         process.send_signal(signal.SIGINT)
+        *tokens, finished = lines(process.stdout.read())
         assert process.wait(timeout=30) == 130
+    assert finished["finish_reason"] == "cancelled"
+    assert finished["tokens"] == len(tokens) + 1 < 480
+
+
+@pytest.mark.parametrize("count", ["-3", "x", "1.5"])
+def test_a_number_of_lines_is_one(count: str) -> None:
+    done = tritalk("server", "logs", "-n", count)
+    assert done.returncode == 2
+    assert b"is no number of lines" in done.stderr
 
 
 def test_a_conversation_remembers_what_was_said(server: Any) -> None:

@@ -1,5 +1,6 @@
 """Text in, a stream of text with confidences out: a BLS model over the chitchat engine."""
 
+import contextlib
 import json
 
 import triton_python_backend_utils as pb_utils
@@ -74,8 +75,10 @@ class TritonPythonModel:
             self.caller.reply(prompt.ids, types, parameters, client, take)
         except EngineFailed as error:
             client.fail(error, pb_utils.TritonError.UNAVAILABLE)
-        except Exception as error:  # sending failed: the client is gone
+        except Exception as error:  # sending failed, most likely: the client is gone
             pb_utils.Logger.log_warn(f"a reply broke off: {error}")
+            with contextlib.suppress(Exception):  # Triton holds a request until its last response
+                client.fail(f"the reply broke off: {error}", pb_utils.TritonError.INTERNAL)
 
     def finalize(self):
         self.caller.close()
