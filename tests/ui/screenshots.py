@@ -61,10 +61,11 @@ def reply(text: str) -> list[Token]:
 class Gallery:
     """One window, photographed page by page."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, looks: Sequence[tuple[str, str]]) -> None:
         from desktop.ui.application import Application
 
         self.folder = folder
+        self.looks = looks  # pairs of a theme and a language
         folder.mkdir(parents=True, exist_ok=True)
         self.lease = FakeLease(STARTING)
         self.client = FakeClient(self._script, addresses=ADDRESSES)
@@ -97,15 +98,14 @@ class Gallery:
         from PySide6.QtTest import QTest
 
         QTest.qWait(60)
-        for scheme in ("light", "dark"):
-            for language in ("zh", "en"):
-                self.app.theme.apply(scheme)  # type: ignore[arg-type]
-                self.app.language.apply(language)  # type: ignore[arg-type]
-                QTest.qWait(60)
-                before()
-                QTest.qWait(60)
-                widget = self.window if of is None else of()
-                widget.grab().save(str(self.folder / f"{name}_{scheme}_{language}.png"))
+        for scheme, language in self.looks:
+            self.app.theme.apply(scheme)  # type: ignore[arg-type]
+            self.app.language.apply(language)  # type: ignore[arg-type]
+            QTest.qWait(60)
+            before()
+            QTest.qWait(60)
+            widget = self.window if of is None else of()
+            widget.grab().save(str(self.folder / f"{name}_{scheme}_{language}.png"))
 
     def say(self, text: str) -> None:
         chat = self.window.chat
@@ -269,6 +269,8 @@ class Gallery:
         self.until(lambda: bool(transcript.message(3).tokens))
 
 
+_LOOKS = (("light", "zh"), ("light", "en"), ("dark", "zh"), ("dark", "en"))
+_FEW = (("light", "zh"), ("dark", "en"))
 # Besides 1: common choices of people with dense screens.
 _SCALES = (1.5, 2.0)
 
@@ -280,19 +282,23 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", nargs="?", type=Path, default=ARTIFACTS)
     options.add_argument("--scale", type=float, default=1.0, help="only a few, for dense screens")
+    options.add_argument(
+        "--few", action="store_true", help="each theme and each language, but not every pair"
+    )
     chosen = options.parse_args()
     scale = chosen.scale
     display = start(f"{round(1280 * scale)}x{round(800 * scale)}x24")
     os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "QT_SCALE_FACTOR": str(scale)}
     with tempfile.TemporaryDirectory() as home:
         os.environ["TRITALK_HOME"] = home
-        gallery = Gallery(chosen.folder)
+        gallery = Gallery(chosen.folder, _FEW if chosen.few else _LOOKS)
         if scale != 1.0:
             gallery.take_scaled(f"scale{round(100 * scale)}_")
             return 0
         gallery.take_all()
     for scale in _SCALES:  # Qt reads it once, at its start
         again = [sys.executable, __file__, str(chosen.folder), "--scale", str(scale)]
+        again += ["--few"] if chosen.few else []
         subprocess.run(again, check=True)
     print(f"{len(list(chosen.folder.glob('*.png')))} pictures in {chosen.folder}")
     return 0
