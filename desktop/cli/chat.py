@@ -29,7 +29,6 @@ _NUMBERS: dict[str, tuple[Callable[[str], float | int], str]] = {
     "no-repeat-ngram-size": (int, "no n-gram of this length twice in a reply; 0 is off"),
     "seed": (int, "the same seed gives the same reply"),
 }
-_INTERRUPTED = 130  # as a shell says of a program that SIGINT ended
 # Shades of one hue as in the window: the less probable, the stronger (256-colour backgrounds).
 _SHADES = ((0.9, ""), (0.7, "230"), (0.5, "223"), (0.3, "216"), (0.0, "209"))
 
@@ -94,8 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
             )
 
         if arguments.text is not None:
-            finished = stream_reply(ask(arguments.text, []), show)
-            return _INTERRUPTED if finished.finish_reason == "cancelled" else 0
+            stream_reply(ask(arguments.text, []), show)
+            return 0
         return _converse(ask, show)
 
 
@@ -115,8 +114,8 @@ def _require(model: str, name: str) -> None:
 
 
 def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -> Finished:
-    """Show a reply as it arrives. Ctrl+C stops the server's computation too, and ends the reply as
-    ``cancelled``; a second one raises ``KeyboardInterrupt`` at once."""
+    """Show a reply as it arrives. Ctrl+C stops the server's computation too and goes on up when the
+    reply's end was shown; a second one goes up at once."""
     with _interrupts(stream):
         try:
             for event in stream:
@@ -130,14 +129,18 @@ def stream_reply(stream: ChatStream, show: Callable[[Token | Finished], None]) -
 
 @contextlib.contextmanager
 def _interrupts(stream: ChatStream) -> Iterator[None]:
-    """Ctrl+C cancels ``stream``, once."""
+    """Ctrl+C cancels ``stream``, once, and raises ``KeyboardInterrupt`` at the end of the block."""
     before = signal.getsignal(signal.SIGINT)
     if before in (None, signal.SIG_IGN):  # as of a command that a script put into the background
         yield
         return
 
+    interrupted = False
+
     def stop(*_: object) -> None:
+        nonlocal interrupted
         signal.signal(signal.SIGINT, before)
+        interrupted = True
         stream.cancel()
 
     signal.signal(signal.SIGINT, stop)
@@ -145,6 +148,8 @@ def _interrupts(stream: ChatStream) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        if interrupted:
+            raise KeyboardInterrupt
 
 
 def _converse(
@@ -164,8 +169,6 @@ def _converse(
                 raise
             print()
             continue
-        if finished.finish_reason == "cancelled" and not sys.stdin.isatty():
-            return _INTERRUPTED
         if finished.reply:
             history += [text, finished.reply]
     return 1 if failed else 0

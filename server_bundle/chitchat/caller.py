@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,7 @@ class EngineCaller:
         self._flags = CancelFlags(run_dir)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._under_way: list[Client] = []  # once for each piece of work
-        self._watched: dict[int, Client] = {}  # by flag index
-        self._inboxes: dict[int, Inbox] = {}  # by flag index
+        self._replies: dict[int, tuple[Client, Inbox]] = {}  # by flag index
         self._looked = 0  # at so many clients
         # Finished response iterators, kept for a while. A thread of the stub forgets an iterator a
         # moment after its last response; if it then holds the last reference, it frees Python's
@@ -88,7 +88,7 @@ class EngineCaller:
             ]
             for client in found:
                 client.cancel()
-            for index, client in self._watched.items():
+            for index, (client, _) in self._replies.items():
                 if client in found:
                     self._flags.cancel(index)
         return bool(found)
@@ -99,7 +99,7 @@ class EngineCaller:
         types: list[int],
         parameters: SamplingParameters,
         client: Client,
-        take: Callable[[Step], bool],
+        take: Callable[[Step], object],
     ) -> None:
         """Have the engine make one reply; returns when it has ended.
 
@@ -112,32 +112,28 @@ class EngineCaller:
             EngineFailed: the engine refused the request or broke off.
             Exception: what ``take`` raised.
         """
+        request = partial(self._request, ids, types, parameters)
         try:
-            self._reply(ids, types, parameters, client, take)
+            self._reply(request, client, take)
         except EngineFailed as error:
             if "is not ready" not in str(error):
                 raise
             self._load_engine()  # somebody unloaded it: nothing was answered yet
-            self._reply(ids, types, parameters, client, take)
+            self._reply(request, client, take)
 
     def _reply(
-        self,
-        ids: list[int],
-        types: list[int],
-        parameters: SamplingParameters,
-        client: Client,
-        take: Callable[[Step], bool],
+        self, request: Callable[[str], Any], client: Client, take: Callable[[Step], object]
     ) -> None:
+        """:meth:`reply` once; ``request`` makes the request of a cancel key."""
         index, key = self._flags.take()
         inbox = Inbox(take, enough=lambda: self._flags.cancel(index))
         with self._lock:
-            self._watched[index] = client
-            self._inboxes[index] = inbox
+            self._replies[index] = client, inbox
         responses = None
         refused = ""
         ended = False
         try:
-            responses = self._request(ids, types, parameters, key).exec(decoupled=True)
+            responses = request(key).exec(decoupled=True)
             # To the end in any case, since they bring other replies' steps as well.
             for response in responses:
                 if response.has_error():
@@ -150,8 +146,7 @@ class EngineCaller:
             refused = str(error)
         finally:
             with self._lock:
-                self._watched.pop(index, None)
-                self._inboxes.pop(index, None)
+                self._replies.pop(index, None)
             self._flags.cancel(index)
             if responses is not None:
                 self._spent.append((time.monotonic(), responses))
@@ -172,9 +167,8 @@ class EngineCaller:
             reason = bytes(outputs["FINISH_REASON"][0]).decode()
         if "STEPS" in outputs:
             for index, place, step in unpack(outputs["STEPS"].tolist(), reason):
-                inbox = self._inboxes.get(index)
-                if inbox is not None:
-                    inbox.put(place, step)
+                if (reply := self._replies.get(index)) is not None:
+                    reply[1].put(place, step)
         return bool(reason)
 
     def _request(
@@ -204,7 +198,7 @@ class EngineCaller:
     def close(self) -> None:
         """Cancel everything under way and wait for the workers."""
         with self._lock:
-            for index in self._watched:
+            for index in self._replies:
                 self._flags.cancel(index)
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._under_way.clear()  # of what no worker had begun
@@ -222,12 +216,12 @@ class EngineCaller:
         while self._spent and self._spent[0][0] < time.monotonic() - _KEEP_SECONDS:
             self._spent.popleft()
         with self._lock:
-            watched = list(self._watched.items())
-        count = min(len(watched), max(_AT_LEAST, math.ceil(len(watched) / _ROUNDS)))
-        due = [watched[(self._looked + i) % len(watched)] for i in range(count)]
+            replies = list(self._replies.items())
+        count = min(len(replies), max(_AT_LEAST, math.ceil(len(replies) / _ROUNDS)))
+        due = [replies[(self._looked + i) % len(replies)] for i in range(count)]
         self._looked += count
-        for index, client in due:
-            if client.is_cancelled():
+        for index, reply in due:
+            if reply[0].is_cancelled():
                 with self._lock:
-                    if self._watched.get(index) is client:
+                    if self._replies.get(index) is reply:
                         self._flags.cancel(index)

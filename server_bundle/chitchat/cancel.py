@@ -28,6 +28,13 @@ class InvalidCancelKey(ValueError):
     """The key names no flag file of this server."""
 
 
+def parts(key: str) -> tuple[str, int]:
+    """The caller's name and its number for the call, of a key that :meth:`CancelReader.check`
+    passed."""
+    name, _, index = key.partition(":")
+    return name, int(index)
+
+
 class CancelFlags:
     """The caller's side: hands out flags; thread-safe.
 
@@ -110,14 +117,14 @@ class CancelReader:
 
     def is_cancelled(self, key: str) -> bool:
         """Whether the flag is set or its owner died."""
-        name, _, index = key.partition(":")
+        name, index = parts(key)
         mapped = self._files.get(name)
         if mapped is None:
             try:
                 mapped = self._files[name] = _Mapped(self._directory / name)
             except (OSError, ValueError):  # gone, or empty: its owner ended
                 return True
-        if mapped.map[int(index)]:
+        if mapped.map[index]:
             return True
         if mapped.owner_died():
             del self._files[name]

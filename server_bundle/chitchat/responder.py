@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import triton_python_backend_utils as pb_utils
 
+from server_bundle.chitchat.cancel import parts
 from server_bundle.chitchat.sampling import Sampled
 from server_bundle.chitchat.steps import Addressed, pack
 from server_bundle.chitchat.triton_io import Client
@@ -39,8 +40,7 @@ class ResponseSink:
     def __init__(self, client: Client, responder: Responder, key: str) -> None:
         self._client = client
         self._responder = responder
-        self.caller, _, number = key.partition(":")
-        self.reply = int(number or 0)
+        self.caller, self.reply = parts(key) if key else ("", 0)
         self._tokens: deque[Sampled] = deque()
         self._sent = 0
         self._end: tuple[str, str] | None = None  # ("finish", reason) or ("fail", message)
@@ -130,8 +130,10 @@ def _finish_reason(reason: str) -> Any:
     return pb_utils.Tensor("FINISH_REASON", np.array([reason.encode()], np.object_))
 
 
-def _carry(sinks: list[ResponseSink], steps: list[Addressed]) -> None:
-    for sink in sinks:
+def _carry(due: list[tuple[ResponseSink, list[Addressed]]]) -> None:
+    """Send the steps of all these replies to one caller on the first that takes them."""
+    steps = [step for _, own in due for step in own]
+    for sink, _ in due:
         try:
             sink.carry(steps)
         except Exception as error:  # that request is gone; its caller's others are not
@@ -205,17 +207,15 @@ class Responder:
         while not self._queue.empty():
             sinks.append(self._queue.get())
         queued = [sink for sink in sinks if sink is not None]
-        carriers: dict[str, list[ResponseSink]] = {}
-        steps: dict[str, list[Addressed]] = {}
+        together: dict[str, list[tuple[ResponseSink, list[Addressed]]]] = {}
         for sink in queued:
             try:
                 if own := sink.flush():
-                    steps.setdefault(sink.caller, []).extend(own)
-                    carriers.setdefault(sink.caller, []).append(sink)
+                    together.setdefault(sink.caller, []).append((sink, own))
             except Exception as error:  # the client may be gone; the others are not
                 pb_utils.Logger.log_warn(f"a response could not be sent: {error}")
-        for caller, sinks_of in carriers.items():
-            _carry(sinks_of, steps[caller])
+        for of_one_caller in together.values():
+            _carry(of_one_caller)
         with self._sent_all:
             self._unsent -= len(queued)
             if not self._unsent:

@@ -98,7 +98,7 @@ class Inbox:
         error: what ``take`` raised.
     """
 
-    def __init__(self, take: Callable[[Step], bool], enough: Callable[[], None]) -> None:
+    def __init__(self, take: Callable[[Step], object], enough: Callable[[], None]) -> None:
         self._take = take
         self._enough = enough
         self._early: dict[int, Step] = {}
@@ -120,7 +120,7 @@ class Inbox:
             self._busy = True
         while (following := self._following()) is not None:
             try:
-                over = self._take(following) or bool(following.finish_reason)
+                over = bool(self._take(following) or following.finish_reason)
             except Exception as error:  # this reply's trouble, not that of the thread's own
                 self.error = error
                 over = True

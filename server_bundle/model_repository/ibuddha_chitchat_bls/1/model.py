@@ -51,22 +51,15 @@ class TritonPythonModel:
         return prefix.read_rows(*inputs, size, context), parameters
 
     def decode(self, client, answer, row, ids, types, parameters):
-        tokens, confidences, reasons = [], [], []
-
-        def take(step):
-            if step.token is not None:
-                tokens.append(step.token)
-                confidences.append(step.confidence)
-            reasons.append(step.finish_reason)
-            return False
-
+        steps = []
         if parameters.seed is not None:  # rows of one request are different draws
             parameters = replace(parameters, seed=(parameters.seed + row) % 2**63)
         try:
-            self.caller.reply(ids, types, parameters, client, take)
-            if reasons[-1] == "cancelled":
+            self.caller.reply(ids, types, parameters, client, steps.append)
+            if steps[-1].finish_reason == "cancelled":
                 raise EngineFailed("the request was cancelled")
-            answer.row(row, tokens, confidences)
+            tokens = [step for step in steps if step.token is not None]
+            answer.row(row, [t.token for t in tokens], [t.confidence for t in tokens])
         except Exception as error:
             answer.fail(error)
 
