@@ -17,15 +17,14 @@ from tritonclient.utils import InferenceServerException
 from desktop.triton.connection import (
     GONE,
     STRANGE,
+    Connections,
     bool_input,
-    connect,
     string_input,
     to_error,
 )
 from desktop.triton.types import (
     NOT_UNDERSTOOD,
     Alternative,
-    Endpoint,
     Finished,
     Sampling,
     ServerUnavailable,
@@ -51,7 +50,7 @@ class ChatStream:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        connections: Connections,
         model: str,
         text: str,
         history: Sequence[str],
@@ -72,17 +71,18 @@ class ChatStream:
             inputs.append(string_input("system", [system], [1]))
         parameters = json.dumps((sampling or Sampling()).to_json())
         inputs.append(string_input("sampling_parameters", [parameters], [1]))
-        self._endpoint = endpoint
+        self._connections = connections
         self._model = model
         self._inputs = inputs
         self._id = secrets.token_hex(16)
-        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # When it came, on which connection, and what: a response, an error, or None to wake up.
+        self._events: queue.SimpleQueue[tuple[float, Any, Any]] = queue.SimpleQueue()
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
         self._cancelled.set()
         # Wakes the iterating thread, which alone touches the connection.
-        self._events.put((0.0, None))
+        self._events.put((0.0, None, None))
 
     def __iter__(self) -> Iterator[Token | Finished]:
         started = time.monotonic()
@@ -92,19 +92,29 @@ class ChatStream:
         num_input_tokens = dropped_turns = 0
         reason = "cancelled"
         if not self._cancelled.is_set():
-            client = connect(self._endpoint)
-            open_on_server = False
+            client, used = self._connections.take()
+            open_on_server = well = False
             try:
                 self._start(client)
                 open_on_server = True
                 while True:
-                    arrived, event = self._events.get()
+                    arrived, origin, event = self._events.get()
+                    if origin not in (client, None):
+                        continue  # the connection tried before
                     if isinstance(event, InferenceServerException):
                         open_on_server = False
                         if self._cancelled.is_set():
                             break
-                        raise to_error(event)
+                        if not used or "UNAVAILABLE" not in str(event.status()):
+                            raise to_error(event)
+                        # Its server has ended since its last reply; there may be another now.
+                        self._leave(client, abruptly=True)
+                        client, used = self._connections.take_new(), False
+                        self._start(client)
+                        open_on_server = True
+                        continue
                     if event is not None:
+                        used = False
                         num_input_tokens, dropped_turns, token, ended = read(event)
                         open_on_server = not ended
                     if self._cancelled.is_set():
@@ -116,9 +126,11 @@ class ChatStream:
                         yield token
                     if ended:
                         reason = ended
+                        well = True
                         break
             finally:
-                self._leave(client, open_on_server and not self._take_back(client))
+                abruptly = open_on_server and not self._take_back(client)
+                self._leave(client, abruptly, keep=well)
         n = len(reply)
         yield Finished(
             finish_reason=reason,
@@ -134,13 +146,13 @@ class ChatStream:
         events = self._events
 
         def receive(result: Any, error: InferenceServerException | None) -> None:
-            events.put((time.monotonic(), error if error is not None else result))
+            events.put((time.monotonic(), client, error if error is not None else result))
 
         try:
-            client.start_stream(receive, headers=self._endpoint.headers or None)
+            client.start_stream(receive, headers=self._connections.endpoint.headers or None)
             client.async_stream_infer(self._model, self._inputs, request_id=self._id)
         except InferenceServerException:  # the connection broke before the request was out
-            raise ServerUnavailable(GONE) from None
+            receive(None, InferenceServerException(GONE, status="UNAVAILABLE"))
 
     def _take_back(self, client: grpcclient.InferenceServerClient) -> bool:
         """Ask the server to end the request; whether it did.
@@ -156,7 +168,7 @@ class ChatStream:
             )
             until = time.monotonic() + _LEAVE_WITHIN
             while True:
-                _, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
+                _, _, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
                 if isinstance(event, InferenceServerException):
                     return False  # the connection broke, or the server is an older one
                 if event is None:
@@ -170,10 +182,20 @@ class ChatStream:
         except (queue.Empty, InferenceServerException, ServerUnavailable, *NOT_UNDERSTOOD):
             return False
 
-    def _leave(self, client: grpcclient.InferenceServerClient, abruptly: bool) -> None:
-        """Wait for the server's own end of the stream; ``abruptly``, end the call without it."""
-        wait = _AT_ONCE if abruptly else _LEAVE_WITHIN
-        end_call = threading.Timer(wait, client.stop_stream, kwargs={"cancel_requests": True})
+    def _leave(
+        self, client: grpcclient.InferenceServerClient, abruptly: bool, keep: bool = False
+    ) -> None:
+        """Wait for the server's own end of the stream; ``abruptly``, end the call without it.
+
+        ``keep``: the client is kept for another stream if the server did end this one.
+        """
+        ending_call = threading.Event()
+
+        def end() -> None:
+            ending_call.set()
+            client.stop_stream(cancel_requests=True)
+
+        end_call = threading.Timer(_AT_ONCE if abruptly else _LEAVE_WITHIN, end)
         end_call.daemon = True
         end_call.start()
         try:
@@ -181,7 +203,10 @@ class ChatStream:
             client.stop_stream(cancel_requests=False)
         finally:
             end_call.cancel()
-            client.close()
+            if keep and not ending_call.is_set():
+                self._connections.give_back(client)
+            else:
+                client.close()
 
 
 def _rate(n: int, wait: float, rest: float) -> float | None:

@@ -16,7 +16,14 @@ from typing import Any
 from tritonclient.utils import InferenceServerException
 
 from desktop.triton.chat_stream import ChatStream
-from desktop.triton.connection import GONE, STRANGE, connect, string_input, to_error
+from desktop.triton.connection import (
+    GONE,
+    STRANGE,
+    Connections,
+    connect,
+    string_input,
+    to_error,
+)
 from desktop.triton.models import ModelLimits, read_limits, stream_model
 from desktop.triton.types import (
     NOT_UNDERSTOOD,
@@ -50,6 +57,7 @@ class TritonClient:
     def __init__(self, endpoint: Endpoint, recover: Callable[[], Endpoint] | None = None) -> None:
         self.endpoint = endpoint
         self._client = connect(endpoint)
+        self._streams = Connections(endpoint)
         self._recover = recover
         self._in_vain = False
         self._came_back = False
@@ -73,7 +81,7 @@ class TritonClient:
         sent before the stream is iterated.
         """
         return ChatStream(
-            self.endpoint, model, text, history, sampling, reply_prefix, opening, system
+            self._streams, model, text, history, sampling, reply_prefix, opening, system
         )
 
     def limits(self, model: str = _STREAM_MODEL) -> ModelLimits | None:
@@ -165,7 +173,9 @@ class TritonClient:
             with self._renewing:
                 if endpoint != self.endpoint or not self.is_ready():
                     self._client.close()
+                    self._streams.close()
                     self.endpoint, self._client = endpoint, connect(endpoint)
+                    self._streams = Connections(endpoint)
             answer = _address(self._send_address(text, _AGAIN_WITHIN).get())
             if not isinstance(answer, ServerUnavailable):
                 self._in_vain, self._came_back = False, True
@@ -186,6 +196,7 @@ class TritonClient:
             return False
 
     def close(self) -> None:
+        self._streams.close()
         self._client.close()
 
     def __enter__(self) -> TritonClient:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,6 +64,54 @@ def connect(endpoint: Endpoint) -> grpcclient.InferenceServerClient:
         root_certificates=endpoint.ca_file or None,
         channel_args=_CHANNEL,
     )
+
+
+class Connections:
+    """The clients of one endpoint whose streams have ended, kept for the next ones. Thread-safe.
+
+    A client carries one stream at a time, and making one anew costs the first token of a reply some
+    milliseconds (more on a machine that was idle).
+    """
+
+    _KEPT = 8
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._idle: list[grpcclient.InferenceServerClient] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def take(self) -> tuple[grpcclient.InferenceServerClient, bool]:
+        """A client without a stream, and whether it was used before: its server may then have ended
+        unnoticed. The caller gives it back or closes it."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop(), True
+        return connect(self.endpoint), False
+
+    def take_new(self) -> grpcclient.InferenceServerClient:
+        """A client that was never used; what was kept is closed, since its server has ended."""
+        self._close_idle()
+        return connect(self.endpoint)
+
+    def give_back(self, client: grpcclient.InferenceServerClient) -> None:
+        """Keep a client whose stream was stopped and whose server was well."""
+        with self._lock:
+            if not self._closed and len(self._idle) < self._KEPT:
+                self._idle.append(client)
+                return
+        client.close()
+
+    def close(self) -> None:
+        """Close those that are kept; those in use are closed when they are given back."""
+        self._closed = True
+        self._close_idle()
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for client in idle:
+            client.close()
 
 
 def string_input(name: str, values: Sequence[str], shape: list[int]) -> grpcclient.InferInput:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -30,6 +31,10 @@ log = logging.getLogger(__name__)
 # A turn admits no further request once it has read so many prompt tokens: a few short prompts, or
 # one long one. With one prompt a turn, eight chats that begin together would take seven steps more.
 _PROMPT_TOKENS = 128
+# Where a step takes every core, a first token would reach its client only between the next steps:
+# three more processes have to wake up for it. So after reading prompts the engine rests for this
+# share of the time that took, but no more seconds than this, less than a step of a large model.
+_REST, _REST_SECONDS = 1 / 8, 0.006
 
 
 class QueueFull(Exception):
@@ -139,6 +144,8 @@ class Engine:
         self._graphed: Any = None
         self._with_types = with_types
         self._pace = pace
+        cores = len(os.sched_getaffinity(0))
+        self._takes_all_cores = self._device.type == "cpu" and (threads or cores) >= cores
         self._waiting: deque[_Waiting] = deque()
         self._rows: list[_Row] = []
         self._wake = threading.Condition()
@@ -207,9 +214,13 @@ class Engine:
             self._end(row, "cancelled")
         self._drop_cancelled_waiting()
         read = 0
+        began = time.monotonic()
         while self._waiting and len(self._rows) < self._cache.slots and read < _PROMPT_TOKENS:
             read += self._admit()
         if self._rows:
+            if read and self._takes_all_cores:
+                self._pace()
+                time.sleep(min(_REST * (time.monotonic() - began), _REST_SECONDS))
             self._step()
 
     def _drop_cancelled_waiting(self) -> None:

@@ -11,10 +11,20 @@ from typing import Any
 
 import pytest
 
+from desktop.triton import connection
+from desktop.triton.chat_stream import ChatStream
 from desktop.triton.client import TritonClient
-from desktop.triton.types import Endpoint, Sampling, ServerUnavailable, Token
+from desktop.triton.types import (
+    Endpoint,
+    Finished,
+    InvalidInput,
+    Sampling,
+    ServerUnavailable,
+    Token,
+)
 
 pytestmark = pytest.mark.triton
+SHORT = Sampling(max_tokens=2, min_tokens=2)
 
 
 def test_no_server_at_all(tmp_path: Path) -> None:
@@ -24,6 +34,84 @@ def test_no_server_at_all(tmp_path: Path) -> None:
             list(client.chat("你好"))
         with pytest.raises(ServerUnavailable, match="does not answer; it may be restarting"):
             client.parse(["杭州市"])
+
+
+def test_replies_one_after_the_other_share_a_connection(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    connect = connection.connect
+    monkeypatch.setattr(connection, "connect", lambda e: made.append(e) or connect(e))
+    with TritonClient(server.endpoint) as client:
+        ends = [list(client.chat("你好", sampling=SHORT))[-1] for _ in range(3)]
+        assert len(made) == 1
+        assert [end.finish_reason for end in ends if isinstance(end, Finished)] == ["length"] * 3
+        with pytest.raises(InvalidInput):
+            list(client.chat(""))
+        list(client.chat("你好", sampling=SHORT))
+        assert len(made) == 2, "a stream that ended with an error is not used again"
+        stream = client.chat("你好", sampling=Sampling(max_tokens=400, min_tokens=400))
+        events = []
+        for event in stream:
+            events.append(event)
+            stream.cancel()
+        assert isinstance(events[-1], Finished)
+        assert events[-1].finish_reason == "cancelled"
+        list(client.chat("你好", sampling=SHORT))
+        assert len(made) == 3
+
+
+def test_replies_beside_each_other_have_connections_of_their_own(server: Any) -> None:
+    with TritonClient(server.endpoint) as client:
+        for _ in range(2):
+            one, other = iter(client.chat("你好", sampling=SHORT)), iter(client.chat("你好"))
+            assert isinstance(next(one), Token)
+            assert isinstance(next(other), Token)
+            assert isinstance([*one][-1], Finished)
+            assert isinstance([*other][-1], Finished)
+
+
+def test_a_kept_connection_whose_server_is_gone_costs_no_reply(server: Any, tmp_path: Path) -> None:
+    nowhere = Endpoint(f"unix:{tmp_path}/g:1")
+    kept = connection.Connections(server.endpoint)
+    for gone in (connection.connect(nowhere), connection.connect(nowhere)):
+        kept.give_back(gone)
+    *tokens, end = ChatStream(kept, "ibuddha_chitchat_stream", "你好", [], SHORT)
+    assert len(tokens) == 2
+    assert isinstance(end, Finished)
+    client, used = kept.take()
+    assert used
+    kept.give_back(client)
+    assert kept._idle == [client], "the other one was still kept"
+    kept.close()
+    kept = connection.Connections(nowhere)
+    kept.give_back(connection.connect(nowhere))
+    with pytest.raises(ServerUnavailable, match="does not answer"):  # tried again once only
+        list(ChatStream(kept, "ibuddha_chitchat_stream", "你好", [], SHORT))
+    assert not kept._idle
+
+
+def test_a_client_closed_while_its_reply_comes_closes_that_connection_too(server: Any) -> None:
+    client = TritonClient(server.endpoint)
+    events = iter(client.chat("你好", sampling=SHORT))
+    next(events)
+    client.close()
+    assert isinstance([*events][-1], Finished)
+    assert client._streams._idle == []
+
+
+def test_the_first_reply_of_a_server_that_came_back(fresh_server: Callable[..., Any]) -> None:
+    running = fresh_server()
+    status = running.lease.wait_ready()
+    with TritonClient(status.endpoint) as client:
+        list(client.chat("你好", sampling=SHORT))
+        os.kill(status.pid, signal.SIGKILL)
+        end = time.monotonic() + 60
+        while running.lease.status().pid == status.pid:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert running.lease.wait_ready().endpoint == status.endpoint
+        assert len(list(client.chat("你好", sampling=SHORT))) == 3
 
 
 def test_a_server_killed_in_the_middle_of_a_reply(fresh_server: Callable[..., Any]) -> None:

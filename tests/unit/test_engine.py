@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import threading
 from collections.abc import Callable
@@ -278,6 +279,35 @@ def test_a_turn_admits_short_prompts_together_and_long_ones_one_by_one(network) 
         engine.stop()
         # The first token comes with the prompt, the second with a step.
         assert engine.figures.steps == steps
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_first_tokens_are_sent_before_a_step_takes_every_core(network, everything: bool) -> None:  # type: ignore[no-untyped-def]
+    order: list[str] = []
+
+    class Watched:
+        config, wte, compute = network.config, network.wte, network.compute
+        prefill = staticmethod(network.prefill)
+
+        def decode(self, *arguments: object) -> torch.Tensor:
+            order.append("step")
+            return network.decode(*arguments)  # type: ignore[no-any-return]
+
+    cores = len(os.sched_getaffinity(0))
+    engine = Engine(
+        Watched(),  # type: ignore[arg-type]
+        LAYOUT.vocabulary,
+        slots=2,
+        threads=cores if everything else cores - 1,
+        pace=lambda: order.append("sent"),
+    )
+    engine.start()
+    one, sink = request(sink=Collected(lambda n: order.append("token")), max_tokens=2, min_tokens=2)
+    engine.submit(one)
+    assert len(sink.ids) == 2
+    engine.stop()
+    first = ["token", "sent"] if everything else ["token"]
+    assert order == [*first, "step", "sent", "token"]
 
 
 def test_threads_are_those_of_the_engine_alone(make: Callable[..., Engine]) -> None:
