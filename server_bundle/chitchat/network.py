@@ -13,12 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+Function = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -78,15 +81,52 @@ def _zeros(shape: tuple[int, ...], device: torch.device | str, dtype: torch.dtyp
     return torch.from_numpy(block).view(dtype).view(shape)
 
 
-def _activation(name: str, x: Tensor) -> Tensor:
+def _activation(name: str) -> Function:
     # transformers' OpenAI-GPT calls its tanh approximation "gelu"; checkpoint.py maps that name.
     if name == "gelu_new":
-        return F.gelu(x, approximate="tanh")
+        return partial(F.gelu, approximate="tanh")
     if name == "gelu":
-        return F.gelu(x)
+        return F.gelu
     if name == "relu":
-        return F.relu(x)
-    return F.silu(x)
+        return torch.relu
+    return F.silu
+
+
+def _function(linear: nn.Module) -> Function:
+    """What a linear layer does to rows ``[B, in]``, without a module's overhead at every call."""
+    if isinstance(linear, nn.Linear):
+        weight, bias = linear.weight.detach(), linear.bias.detach()
+        return lambda x: F.linear(x, weight, bias)
+    return cast(Function, linear.function())  # type: ignore[operator]
+
+
+def _norm(norm: nn.Module, eps: float) -> Function:
+    """A layer norm over the last dimension, or nothing."""
+    if not isinstance(norm, nn.LayerNorm):
+        return lambda x: x
+    weight, bias, shape = norm.weight.detach(), norm.bias.detach(), norm.normalized_shape
+    return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
+
+
+class _FlatBlock(NamedTuple):
+    """A block as a step needs it."""
+
+    norm_1: Function
+    qkv: Function
+    attn_out: Function
+    norm_2: Function
+    mlp_in: Function
+    activation: Function
+    mlp_out: Function
+
+
+class _Flat(NamedTuple):
+    """A network as a step needs it. ``project`` gives the logits of the last block's output."""
+
+    tokens: Tensor
+    positions: Tensor
+    blocks: list[_FlatBlock]
+    project: Function
 
 
 class Block(nn.Module):
@@ -96,7 +136,7 @@ class Block(nn.Module):
         super().__init__()
         self.n_head = config.n_head
         self.post_norm = config.post_norm
-        self.activation = config.activation
+        self.activation = _activation(config.activation)
         self.ln_1 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd)
         self.attn_out = nn.Linear(config.n_embd, config.n_embd)
@@ -111,7 +151,18 @@ class Block(nn.Module):
         return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
 
     def mlp(self, x: Tensor) -> Tensor:
-        return self.mlp_out(_activation(self.activation, self.mlp_in(x)))
+        return cast(Tensor, self.mlp_out(self.activation(self.mlp_in(x))))
+
+    def flat(self) -> _FlatBlock:
+        return _FlatBlock(
+            _norm(self.ln_1, self.ln_1.eps),
+            _function(self.qkv),
+            _function(self.attn_out),
+            _norm(self.ln_2, self.ln_2.eps),
+            _function(self.mlp_in),
+            self.activation,
+            _function(self.mlp_out),
+        )
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
         """Everything after attention; ``attended`` is ``[B, n_head, T, head_dim]``.
@@ -144,6 +195,7 @@ class ChitchatNetwork(nn.Module):
         # 0, 1, 2 …, of which every step needs a piece; real even where the weights are still meta.
         counting = torch.arange(max(config.n_positions, 1024), device="cpu")
         self.register_buffer("counting", counting, persistent=False)
+        self._flat: _Flat | None = None
         self.projection: Tensor | None
         self.register_buffer("projection", None, persistent=False)
         self.ln_f = (
@@ -159,6 +211,15 @@ class ChitchatNetwork(nn.Module):
         table. The weights must not change any more.
         """
         self.projection = self.wte.weight.detach().t().contiguous()
+        self.changed()
+
+    def changed(self) -> None:
+        """Say that a module was replaced; steps go by the new ones then."""
+        self._flat = None
+
+    def _apply(self, *arguments: Any, **options: Any) -> Any:  # what to(), half() and so on call
+        self.changed()
+        return super()._apply(*arguments, **options)
 
     def _first(self, n: int) -> Tensor:
         """INT64 ``[n]``: 0 to n - 1."""
@@ -230,54 +291,50 @@ class ChitchatNetwork(nn.Module):
             FP32 ``[B, vocab_size]``, the logits after the new token.
         """
         b = ids.shape[0]
-        rows = self._first(b)
-        x = self._embed(ids, types, positions)[:, None]
         span = longest + 1
-        mask = apart = None
-        if b > 1 and self.compute != torch.float32 and x.device.type == "cpu":
+        if b == 1:
+            return self._step(ids, types, positions, cache, partial(_attend_alone, span))
+        if self.compute != torch.float32 and ids.device.type == "cpu":
             # Over a longer context the fused kernel sums in other blocks, which BF16 shows: a row
             # would depend on its neighbours' lengths. One by one it does not.
-            apart = (positions + 1).tolist()
-        elif b > 1:
-            mask = (self._first(span) <= positions[:, None])[:, None, None]
-
-        def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-            if apart is None:
-                return F.scaled_dot_product_attention(
-                    q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
-                )
-            parts = [
-                F.scaled_dot_product_attention(
-                    q[i : i + 1], keys[i : i + 1, :, :n], values[i : i + 1, :, :n]
-                )
-                for i, n in enumerate(apart)
-            ]
-            return torch.cat(parts)
-
-        # A copy into a view takes a fifth of what writing at indices takes.
-        places = (slice(0, 1), slice(None), longest) if b == 1 else (rows, slice(None), positions)
-        return self._step(x, cache, places, attend)
+            lengths = (positions + 1).tolist()
+            attend = partial(_attend_apart, self._first(b), positions, lengths)
+            return self._step(ids, types, positions, cache, attend)
+        return self.decode_within(ids, types, positions, span, cache)
 
     def _step(
-        self,
-        x: Tensor,
-        cache: KVCache,
-        places: tuple[Any, ...],
-        attend: Callable[[Tensor, Tensor, Tensor], Tensor],
+        self, ids: Tensor, types: Tensor | None, positions: Tensor, cache: KVCache, attend: _Attend
     ) -> Tensor:
-        """The layers over one new token a row, ``x`` being ``[B, 1, n_embd]``; the logits after it.
+        """The layers over one new token a row; the logits after it.
 
-        Args:
-            places: the index of the new tokens in a block of the cache.
-            attend: query of the tokens, keys and values of a layer → ``[B, n_head, 1, head_dim]``.
+        On a CPU what Python does between two operations is an eighth of a large network's step and
+        a quarter of a small one's, so the blocks are laid out flat and their modules not called.
         """
-        for layer, block in enumerate(self._layers()):
-            q, k, v = self._heads(block, x)
-            keys, values = cache.keys[layer], cache.values[layer]
-            keys[places] = k[:, :, 0]
-            values[places] = v[:, :, 0]
-            x = block.finish(x, attend(q, keys, values))
-        return self._logits(x[:, 0])
+        flat = self._flat = self._flat or self._flatten()
+        compute, post_norm, b = self.compute, self.config.post_norm, ids.shape[0]
+        heads = (b, 3, self.config.n_head, 1, self.config.head_dim)
+        x = torch.embedding(flat.tokens, ids) + torch.embedding(flat.positions, positions)
+        if types is not None:
+            x = x + torch.embedding(flat.tokens, types)
+        for block, keys, values in zip(flat.blocks, cache.keys, cache.values, strict=True):
+            read = x if post_norm else block.norm_1(x)
+            q, k, v = block.qkv(read.to(compute)).view(heads).unbind(1)
+            x = x + block.attn_out(attend(q, k, v, keys, values).reshape(b, -1))
+            x = block.norm_1(x) if post_norm else x
+            read = x if post_norm else block.norm_2(x)
+            x = x + block.mlp_out(block.activation(block.mlp_in(read.to(compute))))
+            x = block.norm_2(x) if post_norm else x
+        return flat.project(x)
+
+    def _flatten(self) -> _Flat:
+        norm, table = _norm(self.ln_f, self.config.layer_norm_epsilon), self.wte.weight.detach()
+        projection = self.projection if self.projection is not None else table.t()
+        return _Flat(
+            table,
+            self.wpe.weight.detach(),
+            [block.flat() for block in self._layers()],
+            lambda x: (norm(x) @ projection).float(),
+        )
 
     def decode_within(
         self, ids: Tensor, types: Tensor | None, positions: Tensor, span: int, cache: KVCache
@@ -291,14 +348,69 @@ class ChitchatNetwork(nn.Module):
         Returns:
             FP32 ``[B, vocab_size]``.
         """
-        b = ids.shape[0]
-        rows = self._first(b)
-        x = self._embed(ids, types, positions)[:, None]
         mask = (self._first(span) <= positions[:, None])[:, None, None]
+        attend = partial(_attend_masked, self._first(ids.shape[0]), positions, span, mask)
+        return self._step(ids, types, positions, cache, attend)
 
-        def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-            return F.scaled_dot_product_attention(
-                q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
+
+# How the new tokens of a step attend in one layer, having written themselves into the cache: their
+# query, key and value, each [B, n_head, 1, head_dim], and the layer's keys and values →
+# [B, n_head, 1, head_dim].
+_Attend = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
+
+
+def _attend_alone(
+    span: int, q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor
+) -> Tensor:
+    """One row, which is ``span`` long with its new token."""
+    keys, values = keys[:1, :, :span], values[:1, :, :span]
+    # A copy into a view takes a fifth of what writing at indices takes.
+    keys[:, :, span - 1 :] = k
+    values[:, :, span - 1 :] = v
+    return F.scaled_dot_product_attention(q, keys, values)
+
+
+def _attend_masked(
+    rows: Tensor,
+    positions: Tensor,
+    span: int,
+    mask: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    keys: Tensor,
+    values: Tensor,
+) -> Tensor:
+    """Rows ``[B]`` of different lengths over the same span, under a mask ``[B, 1, 1, span]``."""
+    keys[rows, :, positions] = k[:, :, 0]
+    values[rows, :, positions] = v[:, :, 0]
+    b = len(rows)
+    return F.scaled_dot_product_attention(
+        q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
+    )
+
+
+def _attend_apart(
+    rows: Tensor,
+    positions: Tensor,
+    lengths: list[int],
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    keys: Tensor,
+    values: Tensor,
+) -> Tensor:
+    """Each row by itself over its own length."""
+    keys[rows, :, positions] = k[:, :, 0]
+    values[rows, :, positions] = v[:, :, 0]
+    b = len(lengths)
+    return torch.cat(
+        [
+            F.scaled_dot_product_attention(
+                row, of_row.narrow(2, 0, length), its_values.narrow(2, 0, length)
             )
-
-        return self._step(x, cache, (rows, slice(None), positions), attend)
+            for row, of_row, its_values, length in zip(
+                q.split(1), keys[:b].split(1), values[:b].split(1), lengths, strict=True
+            )
+        ]
+    )

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from server_bundle.chitchat.network import Block, ChitchatNetwork
+from server_bundle.chitchat.network import Block, ChitchatNetwork, Function
 from server_bundle.chitchat.precisions import PRECISIONS
 
 _MATRICES = ("qkv", "attn_out", "mlp_in", "mlp_out")
@@ -43,12 +43,13 @@ class Int8Linear(nn.Module):
         self.register_buffer("scale", scale)
         self.register_buffer("bias", linear.bias.detach().to(torch.bfloat16))
 
+    def function(self) -> Function:
+        """What :meth:`forward` does to rows ``[B, in]``, with as little overhead as possible."""
+        weight, scale, bias = (cast(Tensor, each) for each in (self.weight, self.scale, self.bias))
+        return lambda rows: torch._weight_int8pack_mm(rows, weight, scale) + bias
+
     def forward(self, x: Tensor) -> Tensor:
-        rows = x.reshape(-1, x.shape[-1])
-        product = torch._weight_int8pack_mm(
-            rows, cast(Tensor, self.weight), cast(Tensor, self.scale)
-        )
-        return (product + cast(Tensor, self.bias)).view(*x.shape[:-1], -1)
+        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
 
 
 class PackedLinear(nn.Module):
@@ -67,12 +68,14 @@ class PackedLinear(nn.Module):
         self._packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), 1)
         self.register_buffer("bias", linear.bias.detach())
 
+    def function(self) -> Function:
+        """What :meth:`forward` does to rows ``[B, in]``, with as little overhead as possible."""
+        multiply = torch.ops.mkldnn._linear_pointwise.default
+        packed, bias = self._packed, cast(Tensor, self.bias)
+        return lambda rows: cast(Tensor, multiply(rows, packed, bias, "none", [], ""))
+
     def forward(self, x: Tensor) -> Tensor:
-        rows = x.reshape(-1, x.shape[-1])
-        product = torch.ops.mkldnn._linear_pointwise(
-            rows, self._packed, cast(Tensor, self.bias), "none", [], ""
-        )
-        return cast(Tensor, product).view(*x.shape[:-1], -1)
+        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
 
 
 class TransposedLinear(nn.Module):
@@ -87,12 +90,20 @@ class TransposedLinear(nn.Module):
         self.register_buffer("weight", linear.weight.detach().t().contiguous())
         self.register_buffer("bias", linear.bias.detach())
 
-    def forward(self, x: Tensor) -> Tensor:
+    def function(self) -> Function:
+        """What :meth:`forward` does to rows ``[B, in]``, with as little overhead as possible."""
         weight, bias = cast(Tensor, self.weight), cast(Tensor, self.bias)
-        rows = x.reshape(-1, x.shape[-1])
-        if len(rows) == 1:
-            return torch.addmv(bias, weight.t(), rows[0]).view(*x.shape[:-1], -1)
-        return torch.addmm(bias, rows, weight).view(*x.shape[:-1], -1)
+        transposed = weight.t()
+
+        def multiply(rows: Tensor) -> Tensor:
+            if rows.shape[0] == 1:
+                return torch.addmv(bias, transposed, rows[0])[None]
+            return torch.addmm(bias, rows, weight)
+
+        return multiply
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
 
 
 def pack(network: ChitchatNetwork) -> None:
@@ -102,6 +113,7 @@ def pack(network: ChitchatNetwork) -> None:
     Those in BF16 where that keeps their promises: near ``nn.Linear``, and each row with the same
     bits however many rows there are. Those in FP32 of networks that are not small.
     """
+    network.changed()
     large = sum(p.numel() for p in network.parameters()) >= SMALL
     tried: dict[tuple[int, ...], bool] = {}
     for block in cast(list[Block], list(network.blocks)):
@@ -177,6 +189,7 @@ def apply(network: ChitchatNetwork, precision: str) -> ChitchatNetwork:
     """
     if precision == "float32":
         return network
+    network.changed()
     for block in cast(list[Block], list(network.blocks)):
         for name in _MATRICES:
             linear = cast(nn.Linear, getattr(block, name))

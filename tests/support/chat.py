@@ -80,9 +80,10 @@ def reply(
 
 @dataclass
 class Timed:
-    """When each token of a reply came, in seconds of the monotonic clock."""
+    """When a reply was asked for and each of its tokens came, in seconds of the monotonic clock."""
 
     times: list[float]
+    started: float = 0.0
     finished: Finished | None = None
     error: Exception | None = None
 
@@ -92,7 +93,7 @@ class Timed:
 
 
 def timed_reply(client: TritonClient, text: str, sampling: Sampling) -> Timed:
-    timed = Timed([])
+    timed = Timed([], time.monotonic())
     try:
         for event in client.chat(text, sampling=sampling):
             if isinstance(event, Token):

@@ -70,6 +70,31 @@ def test_a_row_does_not_depend_on_its_neighbours(kind: str) -> None:
                 torch.testing.assert_close(logits, alone, atol=2e-5, rtol=0)
 
 
+def test_a_step_goes_by_the_matrices_of_now() -> None:
+    """Steps keep what they need of the modules; whatever replaces one makes them look again."""
+
+    def step(net: ChitchatNetwork) -> torch.Tensor:
+        one = torch.tensor([5])
+        cache = KVCache(CONFIG, 1, dtype=net.compute)
+        return net.decode(one, one, torch.tensor([0]), 0, cache)[0]
+
+    with torch.inference_mode():
+        for kind in ("bfloat16", "int8"):
+            late = network("float32")
+            exact = step(late)
+            precision.apply(late, kind)
+            assert torch.equal(step(late), step(network(kind)))
+            precision.pack(late)
+            late.transpose_table()
+            torch.testing.assert_close(step(late), exact, atol=0.1, rtol=0.1)
+        moved = network("float32")
+        step(moved)
+        moved.to(torch.float64)
+        moved.compute = torch.float64
+        assert step(moved).dtype == torch.float32
+        torch.testing.assert_close(step(moved), exact, atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["bfloat16", "bfloat16 packed", "int8"])
 def test_a_step_gives_what_the_whole_context_gives(kind: str) -> None:
     net = network(kind)

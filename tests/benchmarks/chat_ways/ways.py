@@ -36,7 +36,7 @@ _SAMPLING: dict[str, Any] = {
 
 @dataclass
 class Run:
-    """``times[i]``: when the tokens of chat ``i`` came, in seconds after the start."""
+    """``times[i]``: when the tokens of chat ``i`` came, in seconds after it was begun."""
 
     times: list[list[float]] = field(default_factory=list)
     seconds: float = 0.0
@@ -137,7 +137,7 @@ def through_triton(client: TritonClient) -> Way:
             if reply.error is not None:
                 raise reply.error
             assert len(reply.times) == TOKENS
-        return Run([[t - started for t in reply.times] for reply in replies], seconds)
+        return Run([[t - reply.started for t in reply.times] for reply in replies], seconds)
 
     return run
 
