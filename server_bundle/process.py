@@ -14,11 +14,19 @@ Two defaults of the C libraries cost the thread that makes a reply a third of it
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _KEEP = 128 * 2**20
 _LARGEST = 32 * 2**20  # what mallopt accepts at most on 64-bit systems
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def keep_freed_memory() -> bool:

@@ -107,7 +107,8 @@ class ChatStream:
                             break
                         if not used or "UNAVAILABLE" not in str(event.status()):
                             raise to_error(event)
-                        # Its server has ended since its last reply; there may be another now.
+                        # The connection broke before any answer, most likely because its server
+                        # has ended since the last reply; there may be another now.
                         self._leave(client, abruptly=True)
                         client, used = self._connections.take_new(), False
                         self._start(client)
@@ -168,7 +169,9 @@ class ChatStream:
             )
             until = time.monotonic() + _LEAVE_WITHIN
             while True:
-                _, _, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
+                _, origin, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
+                if origin not in (client, None):
+                    continue  # the connection tried before
                 if isinstance(event, InferenceServerException):
                     return False  # the connection broke, or the server is an older one
                 if event is None:
@@ -189,11 +192,12 @@ class ChatStream:
 
         ``keep``: the client is kept for another stream if the server did end this one.
         """
-        ending_call = threading.Event()
+        decided = threading.Lock()  # by whoever gets it: how the stream ends
+        stopped = False
 
         def end() -> None:
-            ending_call.set()
-            client.stop_stream(cancel_requests=True)
+            if decided.acquire(blocking=False):
+                client.stop_stream(cancel_requests=True)
 
         end_call = threading.Timer(_AT_ONCE if abruptly else _LEAVE_WITHIN, end)
         end_call.daemon = True
@@ -201,9 +205,10 @@ class ChatStream:
         try:
             # In any case, since without it the thread that sends requests would wait for ever.
             client.stop_stream(cancel_requests=False)
+            stopped = True
         finally:
             end_call.cancel()
-            if keep and not ending_call.is_set():
+            if decided.acquire(blocking=False) and keep and stopped:
                 self._connections.give_back(client)
             else:
                 client.close()

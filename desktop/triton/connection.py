@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,23 +71,32 @@ class Connections:
     """The clients of one endpoint whose streams have ended, kept for the next ones. Thread-safe.
 
     A client carries one stream at a time, and making one anew costs the first token of a reply some
-    milliseconds (more on a machine that was idle).
+    milliseconds (more on a machine that was idle). Those of another machine are kept for a minute:
+    after a suspend or in another network nothing would say that such a connection is dead.
     """
 
     _KEPT = 8
+    _KEPT_SECONDS = 60.0
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._idle: list[grpcclient.InferenceServerClient] = []
+        # With the time of day when each was given back: other clocks stop in a suspend.
+        self._idle: list[tuple[grpcclient.InferenceServerClient, float]] = []
+        self._local = endpoint.grpc.startswith("unix:")
         self._lock = threading.Lock()
         self._closed = False
 
     def take(self) -> tuple[grpcclient.InferenceServerClient, bool]:
         """A client without a stream, and whether it was used before: its server may then have ended
         unnoticed. The caller gives it back or closes it."""
-        with self._lock:
-            if self._idle:
-                return self._idle.pop(), True
+        while True:
+            with self._lock:
+                if not self._idle:
+                    break
+                client, since = self._idle.pop()
+            if self._local or 0 <= time.time() - since < self._KEPT_SECONDS:
+                return client, True
+            client.close()
         return connect(self.endpoint), False
 
     def take_new(self) -> grpcclient.InferenceServerClient:
@@ -98,19 +108,20 @@ class Connections:
         """Keep a client whose stream was stopped and whose server was well."""
         with self._lock:
             if not self._closed and len(self._idle) < self._KEPT:
-                self._idle.append(client)
+                self._idle.append((client, time.time()))
                 return
         client.close()
 
     def close(self) -> None:
         """Close those that are kept; those in use are closed when they are given back."""
-        self._closed = True
+        with self._lock:
+            self._closed = True
         self._close_idle()
 
     def _close_idle(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
-        for client in idle:
+        for client, _ in idle:
             client.close()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import threading
 import time
 from collections import deque
@@ -20,6 +19,7 @@ from typing import Any, Protocol
 
 import torch
 
+from server_bundle import process
 from server_bundle.chitchat.folder import Vocabulary
 from server_bundle.chitchat.graphs import graphed
 from server_bundle.chitchat.network import ChitchatNetwork, KVCache
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 _PROMPT_TOKENS = 128
 # Where a step takes every core, a first token would reach its client only between the next steps:
 # three more processes have to wake up for it. So after reading prompts the engine rests for this
-# share of the time that took, but no more seconds than this, less than a step of a large model.
+# share of the time the reading took, and at most this long, less than a step of a large model.
 _REST, _REST_SECONDS = 1 / 8, 0.006
 
 
@@ -114,9 +114,10 @@ class Engine:
         queue_limit: how many may wait; one more is refused.
         threads: how many compute one operation; None leaves that to torch.
         with_types: whether requests have token types.
-        pace: called when a step is computed and before its results go to the sinks; it may wait
-            until those of the step before are on their way, so that tokens do not pile up there
-            and reach the client in bursts.
+        pace: called when a step is computed and before its results go to the sinks, and between
+            first tokens and the next step where that takes every core; it may wait until what the
+            sinks got is on its way, so that tokens do not pile up there and reach the client in
+            bursts.
         context: longest sequence of prompt and reply, at most ``n_positions``.
     """
 
@@ -144,7 +145,7 @@ class Engine:
         self._graphed: Any = None
         self._with_types = with_types
         self._pace = pace
-        cores = len(os.sched_getaffinity(0))
+        cores = process.cores()
         self._takes_all_cores = self._device.type == "cpu" and (threads or cores) >= cores
         self._waiting: deque[_Waiting] = deque()
         self._rows: list[_Row] = []
@@ -219,8 +220,9 @@ class Engine:
             read += self._admit()
         if self._rows:
             if read and self._takes_all_cores:
+                took = time.monotonic() - began
                 self._pace()
-                time.sleep(min(_REST * (time.monotonic() - began), _REST_SECONDS))
+                time.sleep(min(_REST * took, _REST_SECONDS))
             self._step()
 
     def _drop_cancelled_waiting(self) -> None:

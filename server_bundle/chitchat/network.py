@@ -100,11 +100,12 @@ def _function(linear: nn.Module) -> Function:
     return cast(Function, linear.function())  # type: ignore[operator]
 
 
-def _norm(norm: nn.Module, eps: float) -> Function:
+def _norm(norm: nn.Module) -> Function:
     """A layer norm over the last dimension, or nothing."""
     if not isinstance(norm, nn.LayerNorm):
         return lambda x: x
     weight, bias, shape = norm.weight.detach(), norm.bias.detach(), norm.normalized_shape
+    eps = norm.eps
     return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
 
 
@@ -155,10 +156,10 @@ class Block(nn.Module):
 
     def flat(self) -> _FlatBlock:
         return _FlatBlock(
-            _norm(self.ln_1, self.ln_1.eps),
+            _norm(self.ln_1),
             _function(self.qkv),
             _function(self.attn_out),
-            _norm(self.ln_2, self.ln_2.eps),
+            _norm(self.ln_2),
             _function(self.mlp_in),
             self.activation,
             _function(self.mlp_out),
@@ -214,8 +215,11 @@ class ChitchatNetwork(nn.Module):
         self.changed()
 
     def changed(self) -> None:
-        """Say that a module was replaced; steps go by the new ones then."""
+        """Say that a module or a tensor of weights was replaced; steps go by the new ones then."""
         self._flat = None
+
+    def __getstate__(self) -> dict[str, Any]:  # a copy has weights of its own
+        return {**super().__getstate__(), "_flat": None}
 
     def _apply(self, *arguments: Any, **options: Any) -> Any:  # what to(), half() and so on call
         self.changed()
@@ -279,7 +283,7 @@ class ChitchatNetwork(nn.Module):
     def decode(
         self, ids: Tensor, types: Tensor | None, positions: Tensor, longest: int, cache: KVCache
     ) -> Tensor:
-        """Append one token to each of the first ``B`` rows of the cache.
+        """Append one token to each of the first ``B`` rows of the cache. Gives no gradients.
 
         Args:
             ids: INT64 ``[B]``, the token of each row.
@@ -307,8 +311,8 @@ class ChitchatNetwork(nn.Module):
     ) -> Tensor:
         """The layers over one new token a row; the logits after it.
 
-        On a CPU what Python does between two operations is an eighth of a large network's step and
-        a quarter of a small one's, so the blocks are laid out flat and their modules not called.
+        The blocks are laid out flat: on a CPU, calling their modules would take another eighth of
+        the time of a large network's step, and another quarter of a small one's.
         """
         flat = self._flat = self._flat or self._flatten()
         compute, post_norm, b = self.compute, self.config.post_norm, ids.shape[0]
@@ -327,7 +331,7 @@ class ChitchatNetwork(nn.Module):
         return flat.project(x)
 
     def _flatten(self) -> _Flat:
-        norm, table = _norm(self.ln_f, self.config.layer_norm_epsilon), self.wte.weight.detach()
+        norm, table = _norm(self.ln_f), self.wte.weight.detach()
         projection = self.projection if self.projection is not None else table.t()
         return _Flat(
             table,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from server_bundle import process
 from server_bundle.chitchat.network import NetworkConfig
 
 # Address space for keys and values; pages are touched only as replies fill them.
@@ -43,7 +43,7 @@ class EngineSettings:
         weights = size or network.vocab_size * network.n_embd + network.n_layer * (
             4 * network.n_embd**2 + 2 * network.n_embd * network.n_inner
         )
-        cores = len(os.sched_getaffinity(0))
+        cores = process.cores()
         return cls(
             slots=given("slots", slots),
             queue_limit=given("queue_limit", 256),

@@ -36,6 +36,7 @@ from tests.benchmarks.chat_ways import models, ways
 from tests.support.chat import MODEL
 from tests.support.processes import memory_of
 
+# How often (c) and (d) take turns for their warm first tokens, and how many count of each turn.
 _WARM_BLOCKS, _WARM_RUNS = 3, 4
 OUTPUT = Path(__file__).resolve().parents[1] / "artifacts" / "benchmarks"
 SEED, GENERATE, BARE, OURS = (
@@ -64,7 +65,7 @@ class Line:
     gap_p95: float
     slowest_to_fastest: float
     memory: float
-    first_token_warm: float = 0.0
+    first_token_warm: float | None = None
 
 
 @contextmanager
@@ -193,9 +194,11 @@ def ratios(lines: list[Line]) -> list[str]:
             said.append(f"{model}, {kind}: 8 chats / 1 chat = {eight / one:.2f} (total tokens/s)")
         ours, bare = (alone.get((model, kind, way)) for way in (OURS, BARE))
         if ours and bare and ours.first_token_warm and bare.first_token_warm:
+            warm = ours.first_token_warm - bare.first_token_warm
+            cold = ours.first_token - bare.first_token
             said.append(
-                f"{model}, {kind}: first token {ours.first_token_warm - bare.first_token_warm:.1f} "
-                f"ms after the bare, {ours.first_token - bare.first_token:.1f} after other programs"
+                f"{model}, {kind}: first token {warm:.1f} ms after the bare, warm; {cold:.1f} with "
+                "the caches full of another way's weights"
             )
     return said
 
@@ -208,7 +211,7 @@ def markdown(lines: list[Line]) -> str:
     ]
     rows += [
         f"| {x.model} | {x.precision} | {x.way} | {x.chats} | {x.tokens_per_second:.0f} "
-        f"| {x.first_token:.0f} | {x.first_token_warm or 0:.0f} "
+        f"| {x.first_token:.0f} | {'' if (w := x.first_token_warm) is None else round(w)} "
         f"| {x.gap_p50:.1f} | {x.gap_p95:.1f} "
         f"| {x.slowest_to_fastest:.2f} | {x.memory:.0f} |"
         for x in lines

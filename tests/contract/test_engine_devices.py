@@ -1,6 +1,6 @@
 """The whole engine on each device and in each precision: prefill, steps of a batch whose rows come
-and go (CUDA graphs on a GPU), sampling. Told apart by the probabilities it gives, against a network
-in FP32 on the CPU that reads each finished reply in one go."""
+and go (CUDA graphs on a GPU), sampling. Judged by the probabilities it gives, against a network in
+FP32 on the CPU that reads each finished reply in one go."""
 
 from __future__ import annotations
 

@@ -71,7 +71,9 @@ def test_replies_beside_each_other_have_connections_of_their_own(server: Any) ->
             assert isinstance([*other][-1], Finished)
 
 
-def test_a_kept_connection_whose_server_is_gone_costs_no_reply(server: Any, tmp_path: Path) -> None:
+def test_a_kept_connection_whose_server_is_gone_costs_no_reply(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nowhere = Endpoint(f"unix:{tmp_path}/g:1")
     kept = connection.Connections(server.endpoint)
     for gone in (connection.connect(nowhere), connection.connect(nowhere)):
@@ -82,13 +84,35 @@ def test_a_kept_connection_whose_server_is_gone_costs_no_reply(server: Any, tmp_
     client, used = kept.take()
     assert used
     kept.give_back(client)
-    assert kept._idle == [client], "the other one was still kept"
+    assert [each for each, _ in kept._idle] == [client], "the other one was still kept"
     kept.close()
     kept = connection.Connections(nowhere)
     kept.give_back(connection.connect(nowhere))
-    with pytest.raises(ServerUnavailable, match="does not answer"):  # tried again once only
+    kept.give_back(connection.connect(nowhere))
+    tried = []
+    connect = connection.connect
+    monkeypatch.setattr(connection, "connect", lambda e: tried.append(e) or connect(e))
+    with pytest.raises(ServerUnavailable, match="does not answer"):
         list(ChatStream(kept, "ibuddha_chitchat_stream", "你好", [], SHORT))
+    assert tried == [nowhere], "it is tried once more, on a connection of its own"
     assert not kept._idle
+
+
+def test_connections_to_another_machine_are_kept_for_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    far = connection.Connections(Endpoint("127.0.0.1:9"))
+    near = connection.Connections(Endpoint("unix:/nowhere/g:1"))
+    now = time.time()
+    for after, kept in ((59, True), (61, False), (-5, False)):  # the clock may be put back
+        for connections in (far, near):
+            connections.give_back(connection.connect(connections.endpoint))
+        monkeypatch.setattr(time, "time", lambda after=after: now + after)
+        for connections, expected in ((far, kept), (near, True)):
+            client, used = connections.take()
+            assert used == expected
+            client.close()
+        monkeypatch.setattr(time, "time", lambda: now)
 
 
 def test_a_client_closed_while_its_reply_comes_closes_that_connection_too(server: Any) -> None:

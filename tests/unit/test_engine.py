@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import threading
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from server_bundle import process
 from server_bundle.chitchat.checkpoint import load_network
 from server_bundle.chitchat.engine import Engine, QueueFull, Request
 from server_bundle.chitchat.network import KVCache, NetworkConfig
@@ -282,7 +282,11 @@ def test_a_turn_admits_short_prompts_together_and_long_ones_one_by_one(network) 
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_first_tokens_are_sent_before_a_step_takes_every_core(network, everything: bool) -> None:  # type: ignore[no-untyped-def]
+def test_first_tokens_are_sent_before_a_step_takes_every_core(
+    network,  # type: ignore[no-untyped-def]
+    everything: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order: list[str] = []
 
     class Watched:
@@ -293,12 +297,12 @@ def test_first_tokens_are_sent_before_a_step_takes_every_core(network, everythin
             order.append("step")
             return network.decode(*arguments)  # type: ignore[no-any-return]
 
-    cores = len(os.sched_getaffinity(0))
+    monkeypatch.setattr(process, "cores", lambda: 2)
     engine = Engine(
         Watched(),  # type: ignore[arg-type]
         LAYOUT.vocabulary,
         slots=2,
-        threads=cores if everything else cores - 1,
+        threads=2 if everything else 1,
         pace=lambda: order.append("sent"),
     )
     engine.start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -84,9 +86,13 @@ def test_a_step_goes_by_the_matrices_of_now() -> None:
             exact = step(late)
             precision.apply(late, kind)
             assert torch.equal(step(late), step(network(kind)))
-            precision.pack(late)
-            late.transpose_table()
-            torch.testing.assert_close(step(late), exact, atol=0.1, rtol=0.1)
+            for change in (precision.pack, ChitchatNetwork.transpose_table):
+                change(late)
+                assert late._flat is None
+                torch.testing.assert_close(step(late), exact, atol=0.1, rtol=0.1)
+        copied = copy.deepcopy(late)
+        copied.wte.weight.zero_()
+        assert not torch.equal(step(copied), step(late))
         moved = network("float32")
         step(moved)
         moved.to(torch.float64)

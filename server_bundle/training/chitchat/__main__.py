@@ -13,11 +13,11 @@ says and ``B:`` for the reply, with a blank line between two dialogues, and run
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from server_bundle import process
 from server_bundle.chitchat.folder import CheckpointError
 from server_bundle.training.chitchat.dialogues import EXCHANGES, LONG, DialogueError
 from server_bundle.training.chitchat.evaluate import distinct
@@ -98,7 +98,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _settings(args: argparse.Namespace) -> Settings:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return Settings(
         out=args.out,
         pattern=STARTER,
@@ -119,7 +118,7 @@ def _settings(args: argparse.Namespace) -> Settings:
         warmup=args.warmup,
         hold=args.hold,
         seed=args.seed,
-        processes=args.processes or min(2, cores or 1),
+        processes=args.processes or min(2, process.cores()),
         threads=args.threads,
         bf16=has_bf16(),
         checkpoint_minutes=args.checkpoint_minutes,
