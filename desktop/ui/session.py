@@ -215,6 +215,9 @@ class ServerSession(QObject):
 
         def ask(task: Task, client: Client) -> None:
             nonlocal arrived
+            if task.cancelled:  # while the server was starting, which is ready just now
+                reply.put(Finished("cancelled", "", 0, 0, None, None))
+                return
             stream = client.chat(
                 text,
                 tuple(history),
