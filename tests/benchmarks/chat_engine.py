@@ -189,6 +189,9 @@ def ratios(lines: list[Line]) -> list[str]:
 
         for other in (BARE, GENERATE, SEED):
             said += [s for chats in (1, 8) if (s := of(OURS, other, chats))]
+        seed, mine = (rate.get((model, *way, 1)) for way in (("float32", SEED), (kind, OURS)))
+        if kind != "float32" and seed and mine:  # (a) knows no other precision
+            said.append(f"{model}, {kind}, 1 chat: {OURS} / {SEED} in float32 = {mine / seed:.2f}")
         one, eight = (rate.get((model, kind, OURS, n)) for n in (1, 8))
         if one and eight:
             said.append(f"{model}, {kind}: 8 chats / 1 chat = {eight / one:.2f} (total tokens/s)")
