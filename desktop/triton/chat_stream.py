@@ -98,9 +98,7 @@ class ChatStream:
                 self._start(client)
                 open_on_server = True
                 while True:
-                    arrived, origin, event = self._events.get()
-                    if origin not in (client, None):
-                        continue  # the connection tried before
+                    arrived, event = self._next(client)
                     if isinstance(event, InferenceServerException):
                         open_on_server = False
                         if self._cancelled.is_set():
@@ -155,6 +153,19 @@ class ChatStream:
         except InferenceServerException:  # the connection broke before the request was out
             receive(None, InferenceServerException(GONE, status="UNAVAILABLE"))
 
+    def _next(
+        self, client: grpcclient.InferenceServerClient, until: float | None = None
+    ) -> tuple[float, Any]:
+        """What comes next, and when, but for what the connection tried before still brought.
+
+        Raises :class:`queue.Empty` where ``until`` passes.
+        """
+        while True:
+            timeout = None if until is None else max(0.0, until - time.monotonic())
+            arrived, origin, event = self._events.get(timeout=timeout)
+            if origin in (client, None):
+                return arrived, event
+
     def _take_back(self, client: grpcclient.InferenceServerClient) -> bool:
         """Ask the server to end the request; whether it did.
 
@@ -169,9 +180,7 @@ class ChatStream:
             )
             until = time.monotonic() + _LEAVE_WITHIN
             while True:
-                _, origin, event = self._events.get(timeout=max(0.0, until - time.monotonic()))
-                if origin not in (client, None):
-                    continue  # the connection tried before
+                _, event = self._next(client, until)
                 if isinstance(event, InferenceServerException):
                     return False  # the connection broke, or the server is an older one
                 if event is None:

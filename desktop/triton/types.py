@@ -112,6 +112,11 @@ class Finished:
     tokens_per_second: float | None
     dropped_turns: int = 0
 
+    @classmethod
+    def cancelled(cls) -> Finished:
+        """The end of a reply that was taken back, without text or figures."""
+        return cls("cancelled", "", 0, 0, None, None)
+
 
 @dataclass(frozen=True)
 class Entity:

@@ -127,7 +127,7 @@ class ReplyRuns(QObject):
         if finished is not None:
             self._end(run, finished)
         elif run.stop_deadline is not None and time.monotonic() > run.stop_deadline:
-            self._end(run, Finished("cancelled", "", 0, 0, None, None))
+            self._end(run, Finished.cancelled())
 
     def _end(self, run: Run, finished: Finished | None, error: str = "") -> None:
         message = run.message

@@ -216,7 +216,7 @@ class ServerSession(QObject):
         def ask(task: Task, client: Client) -> None:
             nonlocal arrived
             if task.cancelled:  # while the server was starting, which is ready just now
-                reply.put(Finished("cancelled", "", 0, 0, None, None))
+                reply.put(Finished.cancelled())
                 return
             stream = client.chat(
                 text,

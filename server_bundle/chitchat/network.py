@@ -374,6 +374,14 @@ def _attend_alone(
     return F.scaled_dot_product_attention(q, keys, values)
 
 
+def _write(
+    rows: Tensor, positions: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor
+) -> None:
+    """Put the new token of each row into a layer's cache."""
+    keys[rows, :, positions] = k[:, :, 0]
+    values[rows, :, positions] = v[:, :, 0]
+
+
 def _attend_masked(
     rows: Tensor,
     positions: Tensor,
@@ -386,8 +394,7 @@ def _attend_masked(
     values: Tensor,
 ) -> Tensor:
     """Rows ``[B]`` of different lengths over the same span, under a mask ``[B, 1, 1, span]``."""
-    keys[rows, :, positions] = k[:, :, 0]
-    values[rows, :, positions] = v[:, :, 0]
+    _write(rows, positions, k, v, keys, values)
     b = len(rows)
     return F.scaled_dot_product_attention(
         q, keys[:b, :, :span], values[:b, :, :span], attn_mask=mask
@@ -405,9 +412,8 @@ def _attend_apart(
     values: Tensor,
 ) -> Tensor:
     """Each row by itself over its own length."""
-    keys[rows, :, positions] = k[:, :, 0]
-    values[rows, :, positions] = v[:, :, 0]
-    b = len(lengths)
+    _write(rows, positions, k, v, keys, values)
+    b = len(rows)
     return torch.cat(
         [
             F.scaled_dot_product_attention(

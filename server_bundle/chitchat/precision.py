@@ -25,7 +25,18 @@ _MATRICES = ("qkv", "attn_out", "mlp_in", "mlp_out")
 SMALL = 20_000_000
 
 
-class Int8Linear(nn.Module):
+class _RowLinear(nn.Module):
+    """A linear layer over rows."""
+
+    def function(self) -> Function:
+        """What the layer does to rows ``[B, in]``, with as little overhead as possible."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
+
+
+class Int8Linear(_RowLinear):
     """``y = x Wᵀ + b`` with INT8 weights; symmetric, one scale an output channel.
 
     Weights are INT8 ``[out, in]``, scales BF16 ``[out]``; takes and gives BF16 ``[..., in]`` and
@@ -44,15 +55,11 @@ class Int8Linear(nn.Module):
         self.register_buffer("bias", linear.bias.detach().to(torch.bfloat16))
 
     def function(self) -> Function:
-        """What :meth:`forward` does to rows ``[B, in]``, with as little overhead as possible."""
         weight, scale, bias = (cast(Tensor, each) for each in (self.weight, self.scale, self.bias))
         return lambda rows: torch._weight_int8pack_mm(rows, weight, scale) + bias
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
 
-
-class PackedLinear(nn.Module):
+class PackedLinear(_RowLinear):
     """``y = x Wᵀ + b`` in BF16 with the weights in the blocks that oneDNN multiplies by.
 
     Takes two thirds of the time of ``nn.Linear``, which lays them out anew at every call. This is
@@ -69,16 +76,12 @@ class PackedLinear(nn.Module):
         self.register_buffer("bias", linear.bias.detach())
 
     def function(self) -> Function:
-        """What :meth:`forward` does to rows ``[B, in]``, with as little overhead as possible."""
         multiply = torch.ops.mkldnn._linear_pointwise.default
         packed, bias = self._packed, cast(Tensor, self.bias)
         return lambda rows: cast(Tensor, multiply(rows, packed, bias, "none", [], ""))
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
 
-
-class TransposedLinear(nn.Module):
+class TransposedLinear(_RowLinear):
     """``y = x Wᵀ + b`` in FP32 with the weights as ``[in, out]``, as GPT-2's own layers have them.
 
     A step for one chat takes nine tenths of the time of ``nn.Linear``, one for eight or a prompt
@@ -91,7 +94,6 @@ class TransposedLinear(nn.Module):
         self.register_buffer("bias", linear.bias.detach())
 
     def function(self) -> Function:
-        """What :meth:`forward` does to rows ``[B, in]``, with as little overhead as possible."""
         weight, bias = cast(Tensor, self.weight), cast(Tensor, self.bias)
         transposed = weight.t()
 
@@ -101,9 +103,6 @@ class TransposedLinear(nn.Module):
             return torch.addmm(bias, rows, weight)
 
         return multiply
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.function()(x.reshape(-1, x.shape[-1])).view(*x.shape[:-1], -1)
 
 
 def pack(network: ChitchatNetwork) -> None:

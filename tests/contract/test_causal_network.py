@@ -30,7 +30,7 @@ from server_bundle.chitchat.engine import Engine, Request
 from server_bundle.chitchat.folder import CheckpointError, Vocabulary
 from server_bundle.chitchat.network import KVCache
 from server_bundle.chitchat.parameters import SamplingParameters
-from server_bundle.chitchat.sampling import Sampled
+from tests.support.engine import Collected
 
 SIZES = {
     "vocab_size": 211,
@@ -115,21 +115,6 @@ def test_several_stops_count_as_one(tmp_path: Path) -> None:
     assert float(folded[2]) == pytest.approx(float(plain[2] + plain[7]), rel=1e-4)
 
 
-class Collected:
-    def __init__(self) -> None:
-        self.tokens: list[int] = []
-        self.ended = torch.futures.Future()  # type: ignore[no-untyped-call]
-
-    def token(self, sampled: Sampled) -> None:
-        self.tokens.append(sampled.token)
-
-    def finish(self, reason: str) -> None:
-        self.ended.set_result(reason)
-
-    def fail(self, message: str) -> None:
-        self.ended.set_result(message)
-
-
 def replies(network: CausalNetwork, prompts: list[list[int]]) -> list[list[int]]:
     engine = Engine(network, Vocabulary(211, 2, (0, 1)), slots=4, context=64)  # type: ignore[arg-type]
     engine.start()
@@ -137,10 +122,10 @@ def replies(network: CausalNetwork, prompts: list[list[int]]) -> list[list[int]]
     for seed, (prompt, sink) in enumerate(zip(prompts, sinks, strict=True)):
         parameters = SamplingParameters(seed=seed, max_tokens=20, temperature=1.0)
         engine.submit(Request(prompt, None, 0, parameters, sink))
-    for sink in sinks:
-        assert sink.ended.wait() in ("stop", "length")
+    ids = [sink.ids for sink in sinks]
+    assert all(sink.end in ("stop", "length") for sink in sinks)
     engine.stop()
-    return [sink.tokens for sink in sinks]
+    return ids
 
 
 def test_a_reply_is_the_same_whoever_else_is_answered(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ FP32 on the CPU that reads each finished reply in one go."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from server_bundle.chitchat.prompt import PromptLayout
 from server_bundle.chitchat.sampling import Sampled
 from tests.contract.test_causal_network import make
 from tests.support.chat import MESSAGES, MODEL
+from tests.support.engine import Collected
 
 _GPU = (
     pytest.mark.gpu,
@@ -37,35 +37,13 @@ PLACES = [
 ]
 
 
-class Reply:
-    """A sink that keeps one reply."""
-
-    def __init__(self) -> None:
-        self.tokens: list[Sampled] = []
-        self.error = ""
-        self.done = threading.Event()
-
-    def token(self, sampled: Sampled) -> None:
-        self.tokens.append(sampled)
-
-    def finish(self, reason: str) -> None:
-        self.done.set()
-
-    def fail(self, message: str) -> None:
-        self.error = message
-        self.done.set()
-
-
 def answer(engine: Engine, requests: Sequence[Request]) -> list[list[Sampled]]:
     """The replies of requests that come at once."""
     engine.start()
     try:
         for each in requests:
             engine.submit(each)
-        for each in requests:
-            assert each.sink.done.wait(120)  # type: ignore[attr-defined]
-            assert not each.sink.error  # type: ignore[attr-defined]
-        return [each.sink.tokens for each in requests]  # type: ignore[attr-defined]
+        return [each.sink.reply for each in requests]  # type: ignore[attr-defined]
     finally:
         engine.stop()
 
@@ -93,7 +71,7 @@ def test_the_shipped_model(gpu: int | None, precision: str, tolerance: float) ->
             prompt.types,
             prompt.reply_type,
             SamplingParameters(seed=i, max_tokens=8 + 5 * i, temperature=0.9 if i % 2 else 0.0),
-            Reply(),
+            Collected(),
         )
         for i, prompt in enumerate(prompts)
     ]
@@ -127,7 +105,7 @@ def test_a_model_of_transformers(
     generator = torch.Generator().manual_seed(5)
     prompts = [torch.randint(3, 211, (n,), generator=generator).tolist() for n in (3, 40, 17, 9)]
     requests = [
-        Request(ids, None, 0, SamplingParameters(seed=i, max_tokens=6 + 7 * i), Reply())
+        Request(ids, None, 0, SamplingParameters(seed=i, max_tokens=6 + 7 * i), Collected())
         for i, ids in enumerate(prompts)
     ]
     for ids, reply in zip(prompts, answer(engine, requests), strict=True):

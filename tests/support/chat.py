@@ -14,6 +14,7 @@ import numpy as np
 import tritonclient.grpc as grpcclient
 
 from desktop.launchers.health import UnixConnection, request
+from desktop.triton.chat_stream import ChatStream
 from desktop.triton.client import TritonClient
 from desktop.triton.types import Endpoint, Finished, Sampling, Token
 from server_bundle.chitchat.prompt import Prompt
@@ -103,6 +104,16 @@ def timed_reply(client: TritonClient, text: str, sampling: Sampling) -> Timed:
     except Exception as error:
         timed.error = error
     return timed
+
+
+def cancel_at_once(stream: ChatStream) -> None:
+    """Take a reply back at its first token; it must end as cancelled."""
+    events = []
+    for event in stream:
+        events.append(event)
+        stream.cancel()
+    assert isinstance(events[-1], Finished)
+    assert events[-1].finish_reason == "cancelled"
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -17,6 +17,7 @@ from desktop.triton.control import ModelControl
 from desktop.triton.models import chat_models, stream_model
 from desktop.triton.types import Finished, InvalidInput, Sampling, ServerUnavailable, Token
 from server_bundle.chitchat.importing.__main__ import run
+from tests.support.chat import cancel_at_once
 from tests.support.chat_models import byte_level_tokenizer, causal, chitchat
 
 pytestmark = pytest.mark.triton
@@ -114,13 +115,8 @@ def test_history_system_message_and_stop_strings(client: TritonClient) -> None:
 
 
 def cancel_a_reply(client: TritonClient) -> None:
-    stream = client.chat("Hi", (), Sampling(max_tokens=200, min_tokens=200), stream_model(QWEN))
-    events = []
-    for event in stream:
-        events.append(event)
-        stream.cancel()
-    assert isinstance(events[-1], Finished)
-    assert events[-1].finish_reason == "cancelled"
+    long = Sampling(max_tokens=200, min_tokens=200)
+    cancel_at_once(client.chat("Hi", (), long, stream_model(QWEN)))
 
 
 def test_cancelling_ends_the_computation(models: Any, client: TritonClient) -> None:

@@ -16,40 +16,10 @@ from server_bundle.chitchat.engine import Engine, QueueFull, Request
 from server_bundle.chitchat.network import KVCache, NetworkConfig
 from server_bundle.chitchat.parameters import SamplingParameters
 from server_bundle.chitchat.prompt import PromptLayout
-from server_bundle.chitchat.sampling import Sampled
 from tests.support.chat import MESSAGES, MODEL
+from tests.support.engine import Collected
 
 LAYOUT = PromptLayout.from_folder(MODEL)
-
-
-class Collected:
-    """A sink that keeps what it gets; ``on_token`` runs in the engine's thread."""
-
-    def __init__(self, on_token: Callable[[int], None] = lambda n: None) -> None:
-        self.tokens: list[Sampled] = []
-        self.end = ""
-        self.error = ""
-        self.done = threading.Event()
-        self._on_token = on_token
-
-    def token(self, sampled: Sampled) -> None:
-        self.tokens.append(sampled)
-        self._on_token(len(self.tokens))
-
-    def finish(self, reason: str) -> None:
-        assert not self.end
-        self.end = reason
-        self.done.set()
-
-    def fail(self, message: str) -> None:
-        self.error = message
-        self.done.set()
-
-    @property
-    def ids(self) -> list[int]:
-        assert self.done.wait(60)
-        assert not self.error
-        return [t.token for t in self.tokens]
 
 
 @pytest.fixture(scope="module")
